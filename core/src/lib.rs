@@ -1,0 +1,3 @@
+#![no_std]
+//! core
+extern crate alloc;
