@@ -1,3 +1,10 @@
+//! Tidegate's policy core: who gets served, how fast, and by which server.
 #![no_std]
-//! core
+
 extern crate alloc;
+
+pub mod frame;
+pub mod id;
+pub mod scenario;
+pub mod time;
+pub mod unit;

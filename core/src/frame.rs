@@ -1,0 +1,360 @@
+//! What the running system looks like at one moment: the same type from the simulator, a live server
+//! and a recording, so that one renderer draws all three.
+//!
+//! Counters are cumulative since the run began; whoever wants a rate or a mean over a while takes the
+//! difference of two frames. Nothing here is smoothed.
+//!
+//! Across the WebAssembly boundary and in server-sent events a frame travels as one flat list of
+//! numbers ([`Frame::encode`]); its layout is versioned by [`Frame::LAYOUT`].
+
+use crate::time::Instant;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Why a job was turned away, or left without an answer. The order is that of [`ClassFrame::shed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Cause {
+    /// Turned away at random before the queue was full (RED and its kin).
+    Early = 0,
+    /// Turned away because the queue was full.
+    Full = 1,
+    /// Turned away by a rule that shuts the door altogether (rate limit, admission window).
+    Forced = 2,
+    /// Its deadline passed while it was queued.
+    Deadline = 3,
+}
+
+impl Cause {
+    /// Every cause, in order.
+    pub const ALL: [Self; 4] = [Self::Early, Self::Full, Self::Forced, Self::Deadline];
+
+    /// Stable name, as in JSON output and metrics labels.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Early => "early",
+            Self::Full => "full",
+            Self::Forced => "forced",
+            Self::Deadline => "deadline",
+        }
+    }
+}
+
+/// The running system at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    /// When.
+    pub now: Instant,
+    /// One entry a class.
+    pub classes: Vec<ClassFrame>,
+    /// One entry a stage, from the entry on.
+    pub stages: Vec<StageFrame>,
+    /// One entry a server.
+    pub servers: Vec<ServerFrame>,
+}
+
+/// One class, over all stages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClassFrame {
+    /// Jobs that asked, so far.
+    pub arrived: u64,
+    /// Jobs answered, so far.
+    pub completed: u64,
+    /// Of those, answered within their deadline (all, if the class has none).
+    pub good: u64,
+    /// Jobs turned away, by [`Cause`], so far.
+    pub shed: [u64; 4],
+    /// Jobs that failed at a server, so far.
+    pub failed: u64,
+    /// Jobs whose client left first, so far.
+    pub cancelled: u64,
+    /// Jobs inside now: waiting or in work, at any stage.
+    pub in_system: u64,
+    /// Sum over completed jobs of the time spent in queues, in seconds.
+    pub wait_sum_s: f64,
+    /// Sum over completed jobs of the time from arrival to answer, in seconds.
+    pub response_sum_s: f64,
+}
+
+/// One stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageFrame {
+    /// Workers in all.
+    pub workers: u32,
+    /// Most that may wait: by level if the limit is per level, else in all.
+    pub limit: u32,
+    /// Priority levels.
+    pub levels: u8,
+    /// Jobs waiting, `waiting[level * classes + class]`, level 0 the least urgent.
+    pub waiting: Vec<u32>,
+    /// One entry a class.
+    pub classes: Vec<StageClassFrame>,
+}
+
+/// One class at one stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageClassFrame {
+    /// Jobs on a worker now.
+    pub busy: u32,
+    /// Workers this class may use: its share of a split, or the whole pool.
+    pub slots: u32,
+    /// Jobs handed to a worker so far.
+    pub started: u64,
+    /// Jobs turned away here so far, for whatever cause.
+    pub shed: u64,
+    /// Sum over started jobs of their wait in this queue, in seconds.
+    pub wait_sum_s: f64,
+    /// How long the oldest has waited, in seconds; 0 if none waits.
+    pub oldest_wait_s: f64,
+}
+
+/// One server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServerFrame {
+    /// Whether the gateway sends to it.
+    pub up: bool,
+    /// What the balancer makes of it: larger gets more. 1 where the policy has no weights.
+    pub weight: f64,
+    /// Most the gateway sends at once; `u32::MAX` for no limit of its own.
+    pub max_in_flight: u32,
+    /// Jobs in flight, by class.
+    pub in_flight: Vec<u32>,
+    /// Jobs it was sent so far.
+    pub picked: u64,
+    /// Jobs it answered so far.
+    pub completed: u64,
+    /// Jobs that failed at it so far.
+    pub failed: u64,
+}
+
+/// Why a list of numbers is no frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// The list ends early or has numbers left over.
+    Length,
+    /// It was made by another version of the layout.
+    Layout,
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Length => "a frame of the wrong length",
+            Self::Layout => "a frame of another layout version",
+        })
+    }
+}
+
+impl core::error::Error for FrameError {}
+
+impl Frame {
+    /// Version of the flat layout; the first number of every encoded frame.
+    pub const LAYOUT: f64 = 1.0;
+
+    /// Appends the frame as numbers: layout, time in seconds, counts of classes, stages and servers, then
+    /// each part's fields in declaration order. Exact for counters below 2^53.
+    pub fn encode(&self, out: &mut Vec<f64>) {
+        out.extend([
+            Self::LAYOUT,
+            self.now.as_secs_f64(),
+            self.classes.len() as f64,
+            self.stages.len() as f64,
+            self.servers.len() as f64,
+        ]);
+        for c in &self.classes {
+            out.extend([c.arrived as f64, c.completed as f64, c.good as f64]);
+            out.extend(c.shed.map(|n| n as f64));
+            out.extend([
+                c.failed as f64,
+                c.cancelled as f64,
+                c.in_system as f64,
+                c.wait_sum_s,
+                c.response_sum_s,
+            ]);
+        }
+        for s in &self.stages {
+            out.extend([f64::from(s.workers), f64::from(s.limit), f64::from(s.levels)]);
+            out.extend(s.waiting.iter().map(|&n| f64::from(n)));
+            for c in &s.classes {
+                out.extend([
+                    f64::from(c.busy),
+                    f64::from(c.slots),
+                    c.started as f64,
+                    c.shed as f64,
+                    c.wait_sum_s,
+                    c.oldest_wait_s,
+                ]);
+            }
+        }
+        for s in &self.servers {
+            out.extend([f64::from(u8::from(s.up)), s.weight, f64::from(s.max_in_flight)]);
+            out.extend(s.in_flight.iter().map(|&n| f64::from(n)));
+            out.extend([s.picked as f64, s.completed as f64, s.failed as f64]);
+        }
+    }
+
+    /// Reads back what [`encode`](Self::encode) wrote.
+    ///
+    /// # Errors
+    /// [`FrameError`] if the list is of another layout or length; no input panics.
+    pub fn decode(numbers: &[f64]) -> Result<Self, FrameError> {
+        let mut from = Reader(numbers);
+        if from.float()? != Self::LAYOUT {
+            return Err(FrameError::Layout);
+        }
+        let now = Instant::START + crate::time::Duration::from_secs_f64(from.float()?);
+        let (classes, stages, servers) = (from.count()?, from.count()?, from.count()?);
+        let frame = Self {
+            now,
+            classes: (0..classes).map(|_| from.class()).collect::<Result<_, _>>()?,
+            stages: (0..stages).map(|_| from.stage(classes)).collect::<Result<_, _>>()?,
+            servers: (0..servers).map(|_| from.server(classes)).collect::<Result<_, _>>()?,
+        };
+        if from.0.is_empty() { Ok(frame) } else { Err(FrameError::Length) }
+    }
+}
+
+/// Takes numbers off the front of a list.
+struct Reader<'a>(&'a [f64]);
+
+impl Reader<'_> {
+    fn float(&mut self) -> Result<f64, FrameError> {
+        let (&first, rest) = self.0.split_first().ok_or(FrameError::Length)?;
+        self.0 = rest;
+        Ok(first)
+    }
+
+    fn int(&mut self) -> Result<u64, FrameError> {
+        Ok(self.float()? as u64)
+    }
+
+    fn small(&mut self) -> Result<u32, FrameError> {
+        Ok(self.float()? as u32)
+    }
+
+    /// A count of parts; never more than the numbers that are left, so that it is safe to allocate for.
+    fn count(&mut self) -> Result<usize, FrameError> {
+        let n = self.float()?;
+        if n >= 0.0 && n <= self.0.len() as f64 { Ok(n as usize) } else { Err(FrameError::Length) }
+    }
+
+    fn smalls(&mut self, n: usize) -> Result<Vec<u32>, FrameError> {
+        if n > self.0.len() {
+            return Err(FrameError::Length);
+        }
+        (0..n).map(|_| self.small()).collect()
+    }
+
+    fn class(&mut self) -> Result<ClassFrame, FrameError> {
+        Ok(ClassFrame {
+            arrived: self.int()?,
+            completed: self.int()?,
+            good: self.int()?,
+            shed: [self.int()?, self.int()?, self.int()?, self.int()?],
+            failed: self.int()?,
+            cancelled: self.int()?,
+            in_system: self.int()?,
+            wait_sum_s: self.float()?,
+            response_sum_s: self.float()?,
+        })
+    }
+
+    fn stage(&mut self, classes: usize) -> Result<StageFrame, FrameError> {
+        let (workers, limit, levels) = (self.small()?, self.small()?, self.float()? as u8);
+        let waiting = self.smalls(usize::from(levels) * classes)?;
+        let classes = (0..classes)
+            .map(|_| {
+                Ok(StageClassFrame {
+                    busy: self.small()?,
+                    slots: self.small()?,
+                    started: self.int()?,
+                    shed: self.int()?,
+                    wait_sum_s: self.float()?,
+                    oldest_wait_s: self.float()?,
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(StageFrame { workers, limit, levels, waiting, classes })
+    }
+
+    fn server(&mut self, classes: usize) -> Result<ServerFrame, FrameError> {
+        Ok(ServerFrame {
+            up: self.float()? != 0.0,
+            weight: self.float()?,
+            max_in_flight: self.small()?,
+            in_flight: self.smalls(classes)?,
+            picked: self.int()?,
+            completed: self.int()?,
+            failed: self.int()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn sample() -> Frame {
+        let class = ClassFrame {
+            arrived: 10,
+            completed: 6,
+            good: 5,
+            shed: [1, 2, 0, 0],
+            failed: 0,
+            cancelled: 1,
+            in_system: 3,
+            wait_sum_s: 1.5,
+            response_sum_s: 2.25,
+        };
+        let at_stage =
+            StageClassFrame { busy: 1, slots: 4, started: 7, shed: 3, wait_sum_s: 1.5, oldest_wait_s: 0.25 };
+        Frame {
+            now: Instant::from_nanos(1_500_000_000),
+            classes: vec![class; 2],
+            stages: vec![StageFrame {
+                workers: 4,
+                limit: 100,
+                levels: 3,
+                waiting: vec![0, 1, 2, 3, 4, 5],
+                classes: vec![at_stage; 2],
+            }],
+            servers: vec![ServerFrame {
+                up: true,
+                weight: 1.0,
+                max_in_flight: u32::MAX,
+                in_flight: vec![1, 0],
+                picked: 8,
+                completed: 7,
+                failed: 0,
+            }],
+        }
+    }
+
+    #[test]
+    fn a_frame_survives_the_flat_list() {
+        let mut numbers = Vec::new();
+        sample().encode(&mut numbers);
+        assert_eq!(Frame::decode(&numbers), Ok(sample()));
+    }
+
+    #[test]
+    fn a_cut_or_foreign_list_is_an_error_never_a_panic() {
+        let mut numbers = Vec::new();
+        sample().encode(&mut numbers);
+        for end in 0..numbers.len() {
+            assert_eq!(Frame::decode(&numbers[..end]), Err(FrameError::Length), "cut at {end}");
+        }
+        for at in 0..numbers.len() {
+            for strange in [f64::NAN, -1.0, 1e300, f64::INFINITY] {
+                let mut bad = numbers.clone();
+                bad[at] = strange;
+                let _ = Frame::decode(&bad);
+            }
+        }
+        numbers[0] = 2.0;
+        assert_eq!(Frame::decode(&numbers), Err(FrameError::Layout));
+    }
+}

@@ -1,0 +1,125 @@
+//! Scenarios: parsed and checked once, then trusted.
+//!
+//! [`v1`] is the frozen wire form. [`Scenario`] is what the engine takes: every name resolved, every
+//! number in range. There is no other way to make one than [`Scenario::check`].
+
+pub mod v1;
+
+use crate::id::{ClassId, ServerId, StageId};
+use crate::time::{Duration, Instant};
+use crate::unit::{DelayWeight, Priority};
+use alloc::string::String;
+use alloc::vec::Vec;
+use v1::{BalancerV1, LawV1, LoadV1, ModeV1, OrderV1, QueueV1, RuleV1, ScenarioV1};
+
+/// A scenario that can be run: checked, with names resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    wire: ScenarioV1,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Length of the run; above zero.
+    pub horizon: Duration,
+    /// Left out of the statistics; less than the horizon.
+    pub warmup: Duration,
+    /// What the statistics are about.
+    pub mode: ModeV1,
+    /// The classes, indexed by [`ClassId`].
+    pub classes: Vec<Class>,
+    /// The stages, indexed by [`StageId`].
+    pub stages: Vec<StageSpec>,
+    /// The one stage that hands requests to servers, if any.
+    pub serving_stage: Option<StageId>,
+    /// How a server is picked.
+    pub balancer: BalancerV1,
+    /// The servers, indexed by [`ServerId`].
+    pub servers: Vec<ServerSpec>,
+    /// Timed events, by time; equal times in the order written.
+    pub events: Vec<TimedEvent>,
+}
+
+/// A checked class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Name, unique.
+    pub name: String,
+    /// Larger goes first.
+    pub priority: Priority,
+    /// Smaller is faster.
+    pub delay_weight: DelayWeight,
+    /// Time from arrival within which the answer is wanted.
+    pub deadline: Option<Duration>,
+    /// When requests arrive.
+    pub load: LoadV1,
+    /// Work at a server of speed 1.
+    pub service: LawV1,
+    /// Which real requests belong to it.
+    pub rules: Vec<RuleV1>,
+}
+
+/// A checked stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageSpec {
+    /// Name, unique.
+    pub name: String,
+    /// Requests in work at once, at least 1.
+    pub workers: u32,
+    /// Workers of each class, summing to `workers`; `None` for one shared pool.
+    pub split: Option<Vec<u32>>,
+    /// Priority levels: one more than the highest class priority.
+    pub levels: u8,
+    /// Who is served next.
+    pub order: OrderV1,
+    /// Who may wait.
+    pub queue: QueueV1,
+    /// Local work, or `None` if the stage hands its requests to servers.
+    pub service: Option<LawV1>,
+}
+
+/// A checked server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerSpec {
+    /// Name, unique.
+    pub name: String,
+    /// Requests it works on at once.
+    pub slots: u32,
+    /// Divides service times; above zero.
+    pub speed: f64,
+    /// Most the gateway sends at once.
+    pub max_in_flight: Option<u32>,
+}
+
+/// A checked timed event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimedEvent {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub action: Action,
+}
+
+/// What a timed event does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// The load of one class (or of all) becomes `factor` times what is written.
+    Load {
+        /// Which class; `None` for all.
+        class: Option<ClassId>,
+        /// At least 0.
+        factor: f64,
+    },
+    /// A server stops; what it has in flight fails.
+    ServerDown(ServerId),
+    /// A server comes back.
+    ServerUp(ServerId),
+    /// A server changes speed.
+    ServerSpeed(ServerId, f64),
+}
+
+impl Scenario {
+    /// The wire form it was made from.
+    #[must_use]
+    pub const fn wire(&self) -> &ScenarioV1 {
+        &self.wire
+    }
+}
