@@ -5,6 +5,8 @@ extern crate alloc;
 
 pub mod frame;
 pub mod id;
+pub mod import;
+pub mod measure;
 pub mod scenario;
 pub mod time;
 pub mod unit;
