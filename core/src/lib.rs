@@ -3,10 +3,15 @@
 
 extern crate alloc;
 
+pub mod admission;
+pub mod balance;
 pub mod frame;
+pub mod gateway;
 pub mod id;
 pub mod import;
+mod jobs;
 pub mod measure;
 pub mod scenario;
+pub mod stage;
 pub mod time;
 pub mod unit;

@@ -1,0 +1,504 @@
+//! The gateway: a pipeline of stages with a balancer behind the serving one.
+//!
+//! A pure state machine. A driver tells it what happened and when ([`arrive`](Gateway::arrive),
+//! [`done`](Gateway::done), [`cancel`](Gateway::cancel), [`set_server`](Gateway::set_server)); it answers with
+//! decisions. The contract in one sentence: **change, then drain** — after every such call, and again at
+//! [`poll_at`](Gateway::poll_at), call [`poll`](Gateway::poll) until it gives `None`.
+//!
+//! ```
+//! use tidegate_core::gateway::{Gateway, Outcome, Output, Step};
+//! use tidegate_core::{id::ClassId, scenario, time::Instant, unit::Chance};
+//!
+//! let scenario = scenario::Scenario::check(scenario::parse_json(
+//!     r#"{"tidegate":1,"classes":[{"name":"all"}],"stages":[{"name":"serve","workers":1,
+//!         "work":{"at":"stage","service":{"law":"constant","mean_us":1000}}}]}"#).unwrap().wire).unwrap();
+//! let mut gateway = Gateway::new(&scenario);
+//! let now = Instant::START;
+//! let job = gateway.arrive(now, ClassId(0), None, Chance(7)).unwrap();
+//! let Some(Output::Dispatch(dispatch)) = gateway.poll(now) else { panic!("a worker is free") };
+//! assert_eq!(dispatch.job, job);
+//! let later = Instant::from_nanos(1_000_000);
+//! assert!(matches!(gateway.done(later, job, Outcome::Completed), Step::Left(left) if left.good));
+//! ```
+
+use crate::admission::{QueueControl, Verdict};
+use crate::balance::{Balancer, Left, Pick, Servers};
+use crate::frame::{Cause, ClassFrame, Frame, ServerFrame, StageClassFrame, StageFrame};
+use crate::id::{ClassId, JobId, ServerId, StageId};
+use crate::jobs::{Job, Jobs, NONE, Place};
+use crate::scenario::Scenario;
+use crate::stage::Stage;
+use crate::time::{Duration, Instant};
+use crate::unit::Chance;
+use alloc::collections::BinaryHeap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+/// The decision number of the balancer in a job's [`Chance`]; stages use theirs below it.
+const BALANCER_DRAW: u32 = 256;
+
+/// What the gateway wants its driver to do or to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A job goes to a worker now.
+    Dispatch(Dispatch),
+    /// A queued job was turned away; it is gone.
+    Shed {
+        /// Which.
+        job: JobId,
+        /// Its class.
+        class: ClassId,
+        /// Where it waited.
+        stage: StageId,
+        /// Why.
+        cause: Cause,
+    },
+}
+
+/// A job that goes to a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// Which.
+    pub job: JobId,
+    /// Its class.
+    pub class: ClassId,
+    /// The stage whose worker takes it.
+    pub stage: StageId,
+    /// The server that gets it, or `None` if the stage works on it itself.
+    pub server: Option<ServerId>,
+    /// Its wait in this stage's queue.
+    pub waited: Duration,
+}
+
+/// How work on a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is done.
+    Completed,
+    /// The server failed; the job leaves without its answer.
+    Failed,
+}
+
+/// What became of a job whose work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It waits at the next stage.
+    Queued(StageId),
+    /// The next stage turned it away; the work so far was for nothing.
+    Shed(StageId, Cause),
+    /// It left the gateway.
+    Left(Departure),
+    /// It had left before; nothing changed.
+    Stale,
+}
+
+/// A job that left the gateway after its last stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// Its class.
+    pub class: ClassId,
+    /// With its answer or without.
+    pub outcome: Outcome,
+    /// Time spent in queues.
+    pub waited: Duration,
+    /// Time from arrival to now.
+    pub response: Duration,
+    /// Completed within its deadline, if it had one.
+    pub good: bool,
+}
+
+/// Counts of one class over all stages, since the run began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    arrived: u64,
+    completed: u64,
+    good: u64,
+    shed: [u64; 4],
+    failed: u64,
+    cancelled: u64,
+    in_system: u64,
+    wait_ns: u128,
+    response_ns: u128,
+}
+
+/// When a queued job's deadline passes: earliest first, then first come.
+type Expiry = Reverse<(Instant, u64, JobId)>;
+
+/// The policy engine behind simulator, server and replay.
+#[derive(Clone, Debug)]
+pub struct Gateway {
+    jobs: Jobs,
+    stages: Vec<Stage>,
+    servers: Servers,
+    balancer: Balancer,
+    counts: Vec<Counts>,
+    /// Stages where a dispatch may be possible.
+    dirty: u16,
+    next_ticket: u64,
+    /// Deadlines of queued jobs; entries of jobs that left the queue go when they surface or when they
+    /// outnumber the queue.
+    expiries: BinaryHeap<Expiry>,
+}
+
+impl Gateway {
+    /// An idle gateway with every server up.
+    #[must_use]
+    pub fn new(scenario: &Scenario) -> Self {
+        Self {
+            jobs: Jobs::default(),
+            stages: scenario.stages.iter().map(|spec| Stage::new(spec, &scenario.classes)).collect(),
+            servers: Servers::new(&scenario.servers, scenario.classes.len()),
+            balancer: Balancer::new(&scenario.balancer),
+            counts: vec![Counts::default(); scenario.classes.len()],
+            dirty: 0,
+            next_ticket: 0,
+            expiries: BinaryHeap::new(),
+        }
+    }
+
+    /// Offers a job of `class` at the first stage. `deadline` is the moment after which its answer is
+    /// worth nothing; `chance` are 64 random bits that decide whatever is decided by chance about it.
+    ///
+    /// # Errors
+    /// The cause, if it was turned away; it is counted and gone.
+    ///
+    /// # Panics
+    /// If `class` is not one of the scenario's.
+    #[inline]
+    pub fn arrive(
+        &mut self,
+        now: Instant,
+        class: ClassId,
+        deadline: Option<Instant>,
+        chance: Chance,
+    ) -> Result<JobId, Cause> {
+        self.counts[usize::from(class.0)].arrived += 1;
+        let job = Job {
+            generation: 0,
+            place: Place::Gone,
+            class,
+            stage: StageId(0),
+            level: 0,
+            server: None,
+            arrived: now,
+            queued: now,
+            waited: Duration::ZERO,
+            deadline: deadline.unwrap_or(Instant::NEVER),
+            chance,
+            ticket: 0,
+            next: NONE,
+            prev: NONE,
+        };
+        let can_start = self.can_start(0);
+        if let Verdict::Shed(cause) = self.stages[0].judge(now, &job, can_start) {
+            self.counts[usize::from(class.0)].shed[cause as usize] += 1;
+            return Err(cause);
+        }
+        self.counts[usize::from(class.0)].in_system += 1;
+        let id = self.jobs.insert(job);
+        self.enqueue(id.slot, now);
+        Ok(id)
+    }
+
+    /// The next decision, or `None` when there is nothing more to do now.
+    #[inline]
+    pub fn poll(&mut self, now: Instant) -> Option<Output> {
+        if let Some(shed) = self.expire(now) {
+            return Some(shed);
+        }
+        while self.dirty != 0 {
+            // Downstream first: it makes room for what comes from upstream.
+            let at = 15 - self.dirty.leading_zeros() as usize;
+            if let Some(dispatch) = self.dispatch(at, now) {
+                return Some(Output::Dispatch(dispatch));
+            }
+            self.dirty &= !(1 << at);
+        }
+        None
+    }
+
+    /// When to call [`poll`](Self::poll) although nothing happened: the earliest deadline of a queued job.
+    ///
+    /// May be early (the job has left since), never late.
+    #[must_use]
+    #[inline]
+    pub fn poll_at(&self) -> Option<Instant> {
+        self.expiries.peek().map(|&Reverse((at, ..))| at)
+    }
+
+    /// Notes that work on a dispatched job ended.
+    #[inline]
+    pub fn done(&mut self, now: Instant, job: JobId, outcome: Outcome) -> Step {
+        let Some(slot) = self.working(job) else { return Step::Stale };
+        let left = match outcome {
+            Outcome::Completed => Left::Answered,
+            Outcome::Failed => Left::Failed,
+        };
+        self.free_worker(slot, left);
+        let next = usize::from(self.jobs[slot].stage.0) + 1;
+        if outcome == Outcome::Completed && next < self.stages.len() {
+            self.advance(now, slot, next)
+        } else {
+            Step::Left(self.depart(now, slot, outcome))
+        }
+    }
+
+    /// Sends a job in flight to another server, because its own could not be reached: the server gets a
+    /// failure, the job keeps its worker and is not counted again. `None` leaves it where it is: there is no
+    /// other server with room, or the job is not at a server.
+    pub fn retry(&mut self, _now: Instant, job: JobId) -> Option<ServerId> {
+        let slot = self.working(job)?;
+        let Job { class, chance, server, .. } = self.jobs[slot];
+        let from = server?;
+        let to = self.balancer.pick(&self.servers, Some(from), chance.draw(BALANCER_DRAW + 1))?;
+        self.servers.left(from, class, Left::Failed);
+        self.servers.sent(to, class);
+        self.jobs[slot].server = Some(to);
+        self.touch_serving();
+        Some(to)
+    }
+
+    /// Notes that a job's client left: the job frees its place at once, in the queue or on the worker.
+    /// `false` if it had left before.
+    pub fn cancel(&mut self, now: Instant, job: JobId) -> bool {
+        let Some(slot) = self.jobs.find(job) else { return false };
+        let Job { place, class, stage, .. } = self.jobs[slot];
+        if place == Place::Queued {
+            self.stages[usize::from(stage.0)].leave(&mut self.jobs, slot, now);
+        } else {
+            self.free_worker(slot, Left::Abandoned);
+        }
+        let counts = &mut self.counts[usize::from(class.0)];
+        counts.cancelled += 1;
+        counts.in_system -= 1;
+        self.jobs.remove(slot);
+        true
+    }
+
+    /// Marks a server up or down; while down it is sent nothing. Jobs in flight there stay until
+    /// [`done`](Self::done) says otherwise.
+    pub fn set_server(&mut self, _now: Instant, server: ServerId, up: bool) {
+        self.servers.set_up(server, up);
+        self.touch_serving();
+    }
+
+    /// The servers and what is in flight at each.
+    #[must_use]
+    pub const fn servers(&self) -> &Servers {
+        &self.servers
+    }
+
+    /// Jobs inside: waiting or in work.
+    #[must_use]
+    pub fn in_system(&self) -> u64 {
+        self.counts.iter().map(|c| c.in_system).sum()
+    }
+
+    /// The class of a job that is inside, and when it arrived.
+    #[must_use]
+    pub fn job(&self, job: JobId) -> Option<(ClassId, Instant)> {
+        self.jobs.find(job).map(|slot| (self.jobs[slot].class, self.jobs[slot].arrived))
+    }
+
+    /// Fills `out` with the present state, reusing its memory.
+    pub fn frame(&self, now: Instant, out: &mut Frame) {
+        let classes = self.counts.len();
+        out.now = now;
+        out.classes.clear();
+        out.classes.extend(self.counts.iter().map(|c| ClassFrame {
+            arrived: c.arrived,
+            completed: c.completed,
+            good: c.good,
+            shed: c.shed,
+            failed: c.failed,
+            cancelled: c.cancelled,
+            in_system: c.in_system,
+            wait_sum_s: c.wait_ns as f64 / 1e9,
+            response_sum_s: c.response_ns as f64 / 1e9,
+        }));
+        out.stages.resize_with(self.stages.len(), StageFrame::default);
+        for (stage, out) in self.stages.iter().zip(&mut out.stages) {
+            let levels = stage.lanes.level_count();
+            out.workers = stage.slots.workers();
+            out.limit = stage.control.limit();
+            out.levels = levels as u8;
+            out.waiting.clear();
+            out.waiting.extend(
+                (0..levels)
+                    .flat_map(|level| (0..classes).map(move |class| stage.lanes.lane_len(level, class))),
+            );
+            out.classes.clear();
+            out.classes.extend(stage.counts.iter().enumerate().map(|(class, counts)| {
+                let class = ClassId(class as u8);
+                StageClassFrame {
+                    busy: stage.slots.busy_of(class),
+                    slots: stage.slots.slots_of(class),
+                    started: counts.started,
+                    shed: counts.shed,
+                    wait_sum_s: counts.wait_ns as f64 / 1e9,
+                    oldest_wait_s: stage.oldest_wait(&self.jobs, class, now).as_secs_f64(),
+                }
+            }));
+        }
+        out.servers.resize_with(self.servers.len(), ServerFrame::default);
+        for (at, (server, out)) in self.servers.iter().zip(&mut out.servers).enumerate() {
+            let id = ServerId(at as u16);
+            out.up = server.up;
+            out.weight = self.balancer.weight(id);
+            out.max_in_flight = server.max_in_flight;
+            out.in_flight.clear();
+            out.in_flight.extend_from_slice(self.servers.in_flight_by_class(id));
+            out.picked = server.picked;
+            out.completed = server.completed;
+            out.failed = server.failed;
+        }
+    }
+
+    /// Whether a worker of the stage that is free could begin: at the serving stage, a server must have room.
+    #[inline]
+    fn can_start(&self, stage: usize) -> bool {
+        !self.stages[stage].serving || self.servers.any_room()
+    }
+
+    /// The slot of a job that is on a worker.
+    #[inline]
+    fn working(&self, job: JobId) -> Option<u32> {
+        self.jobs.find(job).filter(|&slot| self.jobs[slot].place == Place::Working)
+    }
+
+    #[inline]
+    fn enqueue(&mut self, slot: u32, now: Instant) {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        let job = &mut self.jobs[slot];
+        job.ticket = ticket;
+        job.queued = now;
+        let (at, deadline) = (usize::from(job.stage.0), job.deadline);
+        self.stages[at].join(&mut self.jobs, slot);
+        self.dirty |= 1 << at;
+        if deadline != Instant::NEVER {
+            self.watch(slot, deadline, ticket);
+        }
+    }
+
+    /// Remembers a deadline, and forgets those of jobs that no longer wait once they are the majority.
+    fn watch(&mut self, slot: u32, deadline: Instant, ticket: u64) {
+        self.expiries.push(Reverse((deadline, ticket, self.jobs.id(slot))));
+        let waiting: u32 = self.stages.iter().map(|stage| stage.lanes.len()).sum();
+        if self.expiries.len() > 2 * waiting as usize + 64 {
+            let jobs = &self.jobs;
+            self.expiries.retain(|&Reverse((_, ticket, id))| still_waits(jobs, id, ticket).is_some());
+        }
+    }
+
+    /// Turns away one queued job whose deadline has passed.
+    #[inline]
+    fn expire(&mut self, now: Instant) -> Option<Output> {
+        while let Some(&Reverse((at, ticket, job))) = self.expiries.peek() {
+            if at > now {
+                return None;
+            }
+            self.expiries.pop();
+            let Some(slot) = still_waits(&self.jobs, job, ticket) else { continue };
+            let Job { class, stage, .. } = self.jobs[slot];
+            let at = &mut self.stages[usize::from(stage.0)];
+            at.leave(&mut self.jobs, slot, now);
+            at.counts[usize::from(class.0)].shed += 1;
+            self.shed(slot, Cause::Deadline);
+            return Some(Output::Shed { job, class, stage, cause: Cause::Deadline });
+        }
+        None
+    }
+
+    #[inline]
+    fn dispatch(&mut self, at: usize, now: Instant) -> Option<Dispatch> {
+        if !self.can_start(at) {
+            return None;
+        }
+        let slot = self.stages[at].take(&mut self.jobs, now)?;
+        let job = &mut self.jobs[slot];
+        let waited = now.since(job.queued);
+        job.place = Place::Working;
+        job.waited += waited;
+        let (class, chance) = (job.class, job.chance);
+        let server = if self.stages[at].serving {
+            let server = self
+                .balancer
+                .pick(&self.servers, None, chance.draw(BALANCER_DRAW))
+                .expect("a balancer finds a server when one has room");
+            self.servers.sent(server, class);
+            self.jobs[slot].server = Some(server);
+            Some(server)
+        } else {
+            None
+        };
+        Some(Dispatch { job: self.jobs.id(slot), class, stage: StageId(at as u8), server, waited })
+    }
+
+    /// Takes a job off its worker and, if it is at one, its server.
+    #[inline]
+    fn free_worker(&mut self, slot: u32, left: Left) {
+        let job = &mut self.jobs[slot];
+        let (class, at) = (job.class, usize::from(job.stage.0));
+        if let Some(server) = job.server.take() {
+            self.servers.left(server, class, left);
+        }
+        self.stages[at].slots.release(class);
+        self.dirty |= 1 << at;
+    }
+
+    /// Offers a job to the next stage.
+    fn advance(&mut self, now: Instant, slot: u32, next: usize) -> Step {
+        self.jobs[slot].stage = StageId(next as u8);
+        let can_start = self.can_start(next);
+        match self.stages[next].judge(now, &self.jobs[slot], can_start) {
+            Verdict::Admit => {
+                self.enqueue(slot, now);
+                Step::Queued(StageId(next as u8))
+            }
+            Verdict::Shed(cause) => {
+                self.shed(slot, cause);
+                Step::Shed(StageId(next as u8), cause)
+            }
+        }
+    }
+
+    fn shed(&mut self, slot: u32, cause: Cause) {
+        let counts = &mut self.counts[usize::from(self.jobs[slot].class.0)];
+        counts.shed[cause as usize] += 1;
+        counts.in_system -= 1;
+        self.jobs.remove(slot);
+    }
+
+    #[inline]
+    fn depart(&mut self, now: Instant, slot: u32, outcome: Outcome) -> Departure {
+        let Job { class, arrived, waited, deadline, .. } = self.jobs[slot];
+        let response = now.since(arrived);
+        let good = outcome == Outcome::Completed && now <= deadline;
+        let counts = &mut self.counts[usize::from(class.0)];
+        counts.in_system -= 1;
+        match outcome {
+            Outcome::Completed => {
+                counts.completed += 1;
+                counts.good += u64::from(good);
+                counts.wait_ns += u128::from(waited.as_nanos());
+                counts.response_ns += u128::from(response.as_nanos());
+            }
+            Outcome::Failed => counts.failed += 1,
+        }
+        self.jobs.remove(slot);
+        Departure { class, outcome, waited, response, good }
+    }
+
+    fn touch_serving(&mut self) {
+        if let Some(at) = self.stages.iter().position(|stage| stage.serving) {
+            self.dirty |= 1 << at;
+        }
+    }
+}
+
+/// The slot of a job that has waited under this ticket ever since.
+fn still_waits(jobs: &Jobs, id: JobId, ticket: u64) -> Option<u32> {
+    jobs.find(id).filter(|&slot| jobs[slot].place == Place::Queued && jobs[slot].ticket == ticket)
+}

@@ -1,0 +1,106 @@
+//! The table of jobs inside a gateway: one slot a job, reused when it leaves.
+//!
+//! Queues are lists linked through this table, so that a job leaves the middle of a queue (client gone,
+//! deadline passed) in constant time and a million waiting jobs cost no allocation each.
+
+use crate::id::{ClassId, JobId, ServerId, StageId};
+use crate::time::{Duration, Instant};
+use crate::unit::Chance;
+use alloc::vec::Vec;
+
+/// No slot: the end of a linked list.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Where a job is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The slot is free.
+    Gone,
+    /// Waiting at its stage.
+    Queued,
+    /// On a worker of its stage.
+    Working,
+}
+
+/// One job.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub generation: u32,
+    pub place: Place,
+    pub class: ClassId,
+    pub stage: StageId,
+    /// Priority level it waits in.
+    pub level: u8,
+    /// Server it is at, while working at the serving stage.
+    pub server: Option<ServerId>,
+    pub arrived: Instant,
+    /// When it joined the queue of its present stage.
+    pub queued: Instant,
+    /// Waits at the stages before, and at this one once it works.
+    pub waited: Duration,
+    /// [`Instant::NEVER`] if it has none.
+    pub deadline: Instant,
+    pub chance: Chance,
+    /// Order of joining among all jobs of the gateway: smaller came first.
+    pub ticket: u64,
+    /// Neighbours in its lane, towards the tail and towards the head.
+    pub next: u32,
+    pub prev: u32,
+}
+
+/// All jobs of a gateway.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Jobs {
+    table: Vec<Job>,
+    free: Vec<u32>,
+}
+
+impl Jobs {
+    pub(crate) fn insert(&mut self, mut job: Job) -> JobId {
+        if let Some(slot) = self.free.pop() {
+            let old = &mut self.table[slot as usize];
+            job.generation = old.generation;
+            *old = job;
+            JobId { slot, generation: old.generation }
+        } else {
+            // Queue limits and worker counts are far below 2^32, so the table never reaches NONE.
+            let slot = self.table.len() as u32;
+            job.generation = 0;
+            self.table.push(job);
+            JobId { slot, generation: 0 }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let job = &mut self.table[slot as usize];
+        job.place = Place::Gone;
+        job.generation = job.generation.wrapping_add(1);
+        self.free.push(slot);
+    }
+
+    /// The slot of a job that is still here.
+    pub(crate) fn find(&self, id: JobId) -> Option<u32> {
+        let job = self.table.get(id.slot as usize)?;
+        (job.generation == id.generation && job.place != Place::Gone).then_some(id.slot)
+    }
+
+    pub(crate) fn id(&self, slot: u32) -> JobId {
+        JobId { slot, generation: self[slot].generation }
+    }
+}
+
+impl core::ops::Index<u32> for Jobs {
+    type Output = Job;
+
+    #[inline]
+    fn index(&self, slot: u32) -> &Job {
+        &self.table[slot as usize]
+    }
+}
+
+impl core::ops::IndexMut<u32> for Jobs {
+    #[inline]
+    fn index_mut(&mut self, slot: u32) -> &mut Job {
+        &mut self.table[slot as usize]
+    }
+}

@@ -1,0 +1,143 @@
+//! The waiting jobs of a stage: one first-come list per priority level and class.
+//!
+//! Two sets of bits say which lists hold anybody, so that the next job is found without a search through
+//! empty lists, however many levels and classes there are.
+
+use super::ClassSet;
+use crate::id::ClassId;
+use crate::jobs::{Jobs, NONE, Place};
+use alloc::vec;
+use alloc::vec::Vec;
+
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    head: u32,
+    tail: u32,
+    len: u32,
+}
+
+/// Lists of waiting jobs by level and class.
+#[derive(Clone, Debug)]
+pub(crate) struct Lanes {
+    classes: usize,
+    /// `lanes[level * classes + class]`.
+    lanes: Vec<Lane>,
+    level_len: Vec<u32>,
+    len: u32,
+    /// Levels with anybody in them.
+    levels: u16,
+    /// Classes with anybody in each level.
+    classes_in: Vec<ClassSet>,
+}
+
+impl Lanes {
+    pub(crate) fn new(levels: usize, classes: usize) -> Self {
+        Self {
+            classes,
+            lanes: vec![Lane { head: NONE, tail: NONE, len: 0 }; levels * classes],
+            level_len: vec![0; levels],
+            len: 0,
+            levels: 0,
+            classes_in: vec![0; levels],
+        }
+    }
+
+    /// Jobs waiting in all.
+    #[inline]
+    pub(crate) const fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Jobs waiting in one level.
+    #[inline]
+    pub(crate) fn level_len(&self, level: u8) -> u32 {
+        self.level_len[usize::from(level)]
+    }
+
+    /// Number of levels.
+    pub(crate) fn level_count(&self) -> usize {
+        self.level_len.len()
+    }
+
+    /// Jobs of one class waiting in one level.
+    pub(crate) fn lane_len(&self, level: usize, class: usize) -> u32 {
+        self.lanes[level * self.classes + class].len
+    }
+
+    /// Levels with anybody in them, as bits.
+    #[inline]
+    pub(crate) const fn levels(&self) -> u16 {
+        self.levels
+    }
+
+    /// Classes with anybody in `level`, as bits.
+    #[inline]
+    pub(crate) fn classes_in(&self, level: u8) -> ClassSet {
+        self.classes_in[usize::from(level)]
+    }
+
+    /// The job that has been longest in one level and class; [`NONE`] if nobody waits there.
+    #[inline]
+    pub(crate) fn head(&self, level: u8, class: u8) -> u32 {
+        self.lanes[usize::from(level) * self.classes + usize::from(class)].head
+    }
+
+    /// The heads of a class, level by level.
+    pub(crate) fn heads_of(&self, class: ClassId) -> impl Iterator<Item = u32> {
+        self.lanes
+            .chunks(self.classes)
+            .map(move |level| level[usize::from(class.0)].head)
+            .filter(|&head| head != NONE)
+    }
+
+    /// Adds a job at the tail of its class in `level`.
+    #[inline]
+    pub(crate) fn push(&mut self, jobs: &mut Jobs, slot: u32, level: u8) {
+        let class = jobs[slot].class.0;
+        let lane = &mut self.lanes[usize::from(level) * self.classes + usize::from(class)];
+        let tail = lane.tail;
+        lane.tail = slot;
+        lane.len += 1;
+        if tail == NONE {
+            lane.head = slot;
+            self.classes_in[usize::from(level)] |= 1 << class;
+            self.levels |= 1 << level;
+        } else {
+            jobs[tail].next = slot;
+        }
+        let job = &mut jobs[slot];
+        job.place = Place::Queued;
+        job.level = level;
+        job.prev = tail;
+        job.next = NONE;
+        self.level_len[usize::from(level)] += 1;
+        self.len += 1;
+    }
+
+    /// Takes a job out, wherever it stands.
+    #[inline]
+    pub(crate) fn remove(&mut self, jobs: &mut Jobs, slot: u32) {
+        let job = &jobs[slot];
+        let (level, class, prev, next) = (job.level, job.class.0, job.prev, job.next);
+        let lane = &mut self.lanes[usize::from(level) * self.classes + usize::from(class)];
+        lane.len -= 1;
+        if prev == NONE {
+            lane.head = next;
+        } else {
+            jobs[prev].next = next;
+        }
+        if next == NONE {
+            lane.tail = prev;
+        } else {
+            jobs[next].prev = prev;
+        }
+        self.level_len[usize::from(level)] -= 1;
+        self.len -= 1;
+        if lane.head == NONE {
+            self.classes_in[usize::from(level)] &= !(1 << class);
+            if self.classes_in[usize::from(level)] == 0 {
+                self.levels &= !(1 << level);
+            }
+        }
+    }
+}
