@@ -1,1 +1,7 @@
-//! The Tidegate playground.
+//! The Tidegate playground: Yew page and simulation worker, compiled to one WebAssembly module.
+use wasm_bindgen::prelude::*;
+/// Probe.
+#[wasm_bindgen]
+pub fn run_app() {
+    let _ = yew::html! {<p/>};
+}
