@@ -1,3 +1,42 @@
-//! The `tidegate` binary.
+//! The `tidegate` binary: everything that touches files, sockets, threads and the clock.
+//!
+//! It holds no policy: commands turn arguments into a scenario, hand it to `tidegate-core`, and print what comes back.
 
-fn main() {}
+mod assets;
+mod cli;
+#[expect(dead_code, reason = "read by the `serve` command, which lands with the server")]
+mod config;
+mod failure;
+mod output;
+mod play;
+mod source;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Status 2 is for bad scenarios, so a bad command line (clap's 2) is 1 like everything else.
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+    };
+    failure::report(run(cli.command))
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Play(args) => play::run(args),
+        Command::Completions { shell } => completions(shell),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "tidegate", &mut script);
+    output::print(&String::from_utf8(script)?)
+}

@@ -1,0 +1,296 @@
+//! Settings of `tidegate serve`: a TOML file, overridden by the command line.
+//!
+//! Strict: an unknown key, a wrong type or a number out of range is an error that names path, rule and value. Peers that
+//! ignore unknown keys cost their users hours.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use hyper::Uri;
+use ipnet::IpNet;
+use toml::{Table, Value};
+
+use crate::cli::ServeArgs;
+use crate::failure::BadScenario;
+
+/// Everything `serve` needs to know besides the scenario itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ServeSettings {
+    /// Where clients connect.
+    pub(crate) listen: SocketAddr,
+    /// Where the operator connects.
+    pub(crate) admin: SocketAddr,
+    /// Real servers behind the gateway.
+    pub(crate) upstreams: Vec<Upstream>,
+    /// Peers whose forwarding and class headers are believed.
+    pub(crate) trusted: Vec<IpNet>,
+    /// Bounds on what a client or server may take.
+    pub(crate) limits: Limits,
+    /// The scenario to run, if one was given.
+    pub(crate) scenario: Option<ScenarioSource>,
+}
+
+/// Where the scenario of `serve` comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ScenarioSource {
+    /// A reference: file, preset, link or `-`.
+    Reference(String),
+    /// The `[scenario]` table of the configuration file.
+    Table(serde_json::Value),
+}
+
+/// One real server.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Upstream {
+    /// Which of the scenario's servers it is; by position if not said.
+    pub(crate) name: Option<String>,
+    /// `http://HOST[:PORT]`, nothing more.
+    pub(crate) url: Uri,
+}
+
+/// Bounds on what a client or server may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Client connections at once.
+    pub(crate) connections: usize,
+    /// Bytes of one request's head.
+    pub(crate) header_bytes: usize,
+    /// Longest wait for a complete head.
+    pub(crate) header_timeout: Duration,
+    /// Longest wait for a connection to a server.
+    pub(crate) connect_timeout: Duration,
+    /// Longest wait for a server's answer to begin.
+    pub(crate) answer_timeout: Duration,
+    /// Longest wait for requests in work when asked to stop.
+    pub(crate) drain_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 10_000,
+            header_bytes: 64 * 1024,
+            header_timeout: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(2),
+            answer_timeout: Duration::from_secs(60),
+            drain_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Default for ServeSettings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 8080),
+            admin: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 9900),
+            upstreams: Vec::new(),
+            trusted: Vec::new(),
+            limits: Limits::default(),
+            scenario: None,
+        }
+    }
+}
+
+impl ServeSettings {
+    /// The settings of the configuration file (if any) and the command line, which wins. Lists are replaced, not joined.
+    ///
+    /// # Errors
+    /// [`BadScenario`] for a wrong setting; else an unreadable file.
+    pub(crate) fn from_args(args: &ServeArgs) -> anyhow::Result<Self> {
+        let mut settings = match &args.config {
+            Some(path) => Self::read(path)?,
+            None => Self::default(),
+        };
+        settings.listen = args.listen.unwrap_or(settings.listen);
+        settings.admin = args.admin.unwrap_or(settings.admin);
+        if !args.upstreams.is_empty() {
+            let parsed = args.upstreams.iter().map(|text| upstream(text, "--upstream"));
+            settings.upstreams = parsed.collect::<Result<_, _>>()?;
+        }
+        if !args.trusted.is_empty() {
+            settings.trusted.clone_from(&args.trusted);
+        }
+        if let Some(reference) = &args.scenario {
+            settings.scenario = Some(ScenarioSource::Reference(reference.clone()));
+        }
+        Ok(settings)
+    }
+
+    fn read(path: &Path) -> anyhow::Result<Self> {
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&text).map_err(|problem| BadScenario(format!("{}: {problem}", path.display())).into())
+    }
+
+    /// Reads a configuration file's text.
+    fn parse(text: &str) -> Result<Self, BadScenario> {
+        let table: Table = text.parse().map_err(|error: toml::de::Error| BadScenario(error.to_string()))?;
+        let mut settings = Self::default();
+        for (key, value) in table {
+            match key.as_str() {
+                "listen" => settings.listen = address(&value, &key)?,
+                "admin" => settings.admin = address(&value, &key)?,
+                "upstreams" => settings.upstreams = list(&value, &key, upstream)?,
+                "trusted" => settings.trusted = list(&value, &key, block)?,
+                "limits" => settings.limits = limits(&value)?,
+                "scenario" => settings.scenario = Some(scenario(value)?),
+                _ => {
+                    return Err(wrong(
+                        &key,
+                        "one of listen, admin, upstreams, trusted, limits, scenario",
+                        "it",
+                    ));
+                }
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn wrong(path: &str, rule: &str, found: impl std::fmt::Display) -> BadScenario {
+    BadScenario(format!("{path}: {rule}, found {found}"))
+}
+
+fn text<'a>(value: &'a Value, path: &str, rule: &str) -> Result<&'a str, BadScenario> {
+    value.as_str().ok_or_else(|| wrong(path, rule, value))
+}
+
+fn address(value: &Value, path: &str) -> Result<SocketAddr, BadScenario> {
+    const RULE: &str = "an address and port in quotes, such as \"127.0.0.1:8080\"";
+    text(value, path, RULE)?.parse().map_err(|_| wrong(path, RULE, value))
+}
+
+fn list<T>(
+    value: &Value,
+    path: &str,
+    one: fn(&str, &str) -> Result<T, BadScenario>,
+) -> Result<Vec<T>, BadScenario> {
+    let items = value.as_array().ok_or_else(|| wrong(path, "a list of texts", value))?;
+    let item = |(i, value): (usize, &Value)| {
+        let path = format!("{path}[{i}]");
+        one(text(value, &path, "a text in quotes")?, &path)
+    };
+    items.iter().enumerate().map(item).collect()
+}
+
+fn block(text: &str, path: &str) -> Result<IpNet, BadScenario> {
+    text.parse()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        .map_err(|_| wrong(path, "an address block such as 10.0.0.0/8", text))
+}
+
+/// Reads `URL` or `NAME=URL`.
+fn upstream(text: &str, path: &str) -> Result<Upstream, BadScenario> {
+    // A URL's scheme comes before any `=`, so what stands before the first `=` without a `:` is a name.
+    let (name, url) = match text.split_once('=') {
+        Some((name, url)) if !name.contains(':') => (Some(name.to_owned()), url),
+        _ => (None, text),
+    };
+    let uri: Uri = url.parse().map_err(|_| wrong(path, "a URL such as http://10.0.0.7:8000", text))?;
+    if uri.scheme_str() != Some("http") || uri.host().is_none_or(str::is_empty) {
+        return Err(wrong(path, "http://HOST or http://HOST:PORT", text));
+    }
+    if !matches!(uri.path_and_query().map(hyper::http::uri::PathAndQuery::as_str), None | Some("/")) {
+        return Err(wrong(path, "no path behind the port (a request keeps its own)", text));
+    }
+    Ok(Upstream { name, url: uri })
+}
+
+fn limits(value: &Value) -> Result<Limits, BadScenario> {
+    let table = value.as_table().ok_or_else(|| wrong("limits", "a table", value))?;
+    let mut limits = Limits::default();
+    for (key, value) in table {
+        let path = format!("limits.{key}");
+        let whole = |range: std::ops::RangeInclusive<u32>| {
+            value.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|n| range.contains(n)).ok_or_else(
+                || wrong(&path, &format!("a whole number {} to {}", range.start(), range.end()), value),
+            )
+        };
+        let time = || whole(1..=3_600_000).map(|ms| Duration::from_millis(ms.into()));
+        match key.as_str() {
+            "connections" => limits.connections = whole(1..=1_000_000)? as usize,
+            "header_bytes" => limits.header_bytes = whole(8_192..=1_048_576)? as usize,
+            "header_timeout_ms" => limits.header_timeout = time()?,
+            "connect_timeout_ms" => limits.connect_timeout = time()?,
+            "answer_timeout_ms" => limits.answer_timeout = time()?,
+            "drain_timeout_ms" => limits.drain_timeout = time()?,
+            _ => {
+                let known = "one of connections, header_bytes, header_timeout_ms, connect_timeout_ms, \
+                             answer_timeout_ms, drain_timeout_ms";
+                return Err(wrong(&path, known, "it"));
+            }
+        }
+    }
+    Ok(limits)
+}
+
+fn scenario(value: Value) -> Result<ScenarioSource, BadScenario> {
+    match value {
+        Value::String(reference) => Ok(ScenarioSource::Reference(reference)),
+        Value::Table(_) => Ok(ScenarioSource::Table(crate::source::to_json(value)?)),
+        _ => Err(wrong("scenario", "a table, or a text naming a file, preset or link", value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_read() {
+        let settings = ServeSettings::parse(
+            r#"
+            listen = "0.0.0.0:80"
+            admin = "[::1]:9"
+            upstreams = ["http://10.0.0.7:8000", "small=http://b.example"]
+            trusted = ["10.0.0.0/8", "192.0.2.1"]
+            scenario = "preset:first-look"
+            [limits]
+            connections = 5
+            header_bytes = 8192
+            header_timeout_ms = 1
+            connect_timeout_ms = 2
+            answer_timeout_ms = 3
+            drain_timeout_ms = 4
+            "#,
+        )
+        .unwrap();
+        assert_eq!(settings.listen.to_string(), "0.0.0.0:80");
+        assert_eq!(settings.admin.to_string(), "[::1]:9");
+        assert_eq!(settings.upstreams[0].name, None);
+        assert_eq!(settings.upstreams[1].name.as_deref(), Some("small"));
+        assert_eq!(settings.upstreams[1].url.authority().unwrap(), "b.example");
+        assert_eq!(
+            settings.trusted,
+            ["10.0.0.0/8".parse::<IpNet>().unwrap(), "192.0.2.1/32".parse().unwrap()]
+        );
+        assert_eq!(settings.limits.drain_timeout, Duration::from_millis(4));
+        assert_eq!(settings.scenario, Some(ScenarioSource::Reference("preset:first-look".into())));
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named_with_rule_and_value() {
+        for (text, want) in [
+            ("listne = 1", "listne: one of listen, admin, upstreams, trusted, limits, scenario, found it"),
+            ("listen = 80", "listen: an address and port in quotes, such as \"127.0.0.1:8080\", found 80"),
+            (
+                "trusted = ['10.0.0.0/40']",
+                "trusted[0]: an address block such as 10.0.0.0/8, found 10.0.0.0/40",
+            ),
+            ("upstreams = ['https://a']", "upstreams[0]: http://HOST or http://HOST:PORT, found https://a"),
+            (
+                "upstreams = ['http://a/b']",
+                "upstreams[0]: no path behind the port (a request keeps its own), found http://a/b",
+            ),
+            ("[limits]\nconnections = 0", "limits.connections: a whole number 1 to 1000000, found 0"),
+            (
+                "[limits]\nheader_timeout_ms = 1.5",
+                "limits.header_timeout_ms: a whole number 1 to 3600000, found 1.5",
+            ),
+        ] {
+            assert_eq!(ServeSettings::parse(text).unwrap_err().to_string(), want, "for {text}");
+        }
+    }
+}
