@@ -10,10 +10,12 @@
 
 mod batch;
 mod histogram;
+mod history;
 mod student;
 mod summary;
 
 pub use batch::{BatchMeans, RunLonger};
 pub use histogram::Histogram;
+pub use history::{Column, History, Names};
 pub use student::{normal_quantile, student_t_quantile};
 pub use summary::{Interval, Summary, mm1_requests_needed, requests_needed};

@@ -74,9 +74,8 @@ fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64) -> f64 {
     if x <= 0.0 || rest <= 0.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
     }
-    let log_front = libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b)
-        + a * libm::log(x)
-        + b * if rest > 0.5 { libm::log(rest) } else { libm::log1p(-rest) - libm::log(x) + libm::log(rest) };
+    let log_front =
+        libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * libm::log(x) + b * libm::log(rest);
     let front = libm::exp(log_front);
     if x < (a + 1.0) / (a + b + 2.0) {
         front * beta_fraction(a, b, x) / a
