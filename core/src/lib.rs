@@ -5,6 +5,7 @@ extern crate alloc;
 
 pub mod admission;
 pub mod balance;
+pub mod classify;
 pub mod frame;
 pub mod gateway;
 pub mod id;
