@@ -301,6 +301,13 @@ impl Gateway {
         self.jobs.find(job).map(|slot| (self.jobs[slot].class, self.jobs[slot].arrived))
     }
 
+    /// The stage a job that is inside has come to.
+    #[must_use]
+    #[inline]
+    pub fn stage_of(&self, job: JobId) -> Option<StageId> {
+        self.jobs.find(job).map(|slot| self.jobs[slot].stage)
+    }
+
     /// Fills `out` with the present state, reusing its memory.
     pub fn frame(&self, now: Instant, out: &mut Frame) {
         let classes = self.counts.len();

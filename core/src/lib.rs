@@ -13,6 +13,7 @@ pub mod import;
 mod jobs;
 pub mod measure;
 pub mod scenario;
+pub mod sim;
 pub mod stage;
 pub mod time;
 pub mod unit;

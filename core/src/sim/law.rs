@@ -1,0 +1,153 @@
+//! Laws of random times, with what can be computed once computed once.
+//!
+//! Every law draws by inversion, so that a larger random number always means a longer time: two scenarios
+//! that differ in one law stay comparable request by request.
+
+use super::random::Stream;
+use crate::measure::normal_quantile;
+use crate::scenario::v1::LawV1;
+use crate::time::Duration;
+
+/// A law ready to draw from. Lengths are in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Law {
+    Constant { ns: u64 },
+    Exponential { mean_ns: f64 },
+    Uniform { min_ns: f64, span_ns: f64 },
+    Erlang { phase_ns: f64, k: u32 },
+    Hyperexponential { p: f64, means_ns: [f64; 2] },
+    Lognormal { mu: f64, sigma: f64 },
+    Pareto { min_ns: f64, reach: f64, exponent: f64 },
+}
+
+const NS_PER_US: f64 = 1_000.0;
+
+impl Law {
+    pub(crate) fn new(wire: &LawV1) -> Self {
+        match *wire {
+            LawV1::Constant { mean_us } => Self::Constant { ns: Duration::from_micros(mean_us).as_nanos() },
+            LawV1::Exponential { mean_us } => Self::Exponential { mean_ns: mean_us as f64 * NS_PER_US },
+            LawV1::Uniform { min_us, max_us } => Self::Uniform {
+                min_ns: min_us as f64 * NS_PER_US,
+                span_ns: (max_us - min_us) as f64 * NS_PER_US,
+            },
+            LawV1::Erlang { mean_us, k } => {
+                Self::Erlang { phase_ns: mean_us as f64 * NS_PER_US / f64::from(k), k }
+            }
+            LawV1::Hyperexponential { mean_us, cv } => {
+                // Balanced means: each branch carries half of the work (Allen 1990, 5.2).
+                let c2 = cv * cv;
+                let p = (1.0 + libm::sqrt((c2 - 1.0) / (c2 + 1.0))) / 2.0;
+                let half = mean_us as f64 * NS_PER_US / 2.0;
+                Self::Hyperexponential { p, means_ns: [half / p, half / (1.0 - p)] }
+            }
+            LawV1::Lognormal { mean_us, cv } => {
+                // mean = exp(mu + sigma^2 / 2), cv^2 = exp(sigma^2) - 1.
+                let sigma2 = libm::log1p(cv * cv);
+                let mu = libm::log(mean_us as f64 * NS_PER_US) - sigma2 / 2.0;
+                Self::Lognormal { mu, sigma: libm::sqrt(sigma2) }
+            }
+            LawV1::Pareto { mean_us, alpha, ratio } => {
+                let reach = 1.0 - libm::pow(ratio, -alpha);
+                let mean_of_unit = pareto_mean(alpha, ratio);
+                Self::Pareto {
+                    min_ns: mean_us as f64 * NS_PER_US / mean_of_unit,
+                    reach,
+                    exponent: -1.0 / alpha,
+                }
+            }
+        }
+    }
+
+    /// Draws one length.
+    #[inline]
+    pub(crate) fn draw(&self, stream: &mut Stream) -> Duration {
+        let ns = match *self {
+            Self::Constant { ns } => return Duration::from_nanos(ns),
+            Self::Exponential { mean_ns } => mean_ns * stream.exponential(),
+            Self::Uniform { min_ns, span_ns } => min_ns + span_ns * stream.open01(),
+            Self::Erlang { phase_ns, k } => (0..k).map(|_| stream.exponential()).sum::<f64>() * phase_ns,
+            Self::Hyperexponential { p, means_ns } => {
+                let branch = usize::from(stream.open01() >= p);
+                means_ns[branch] * stream.exponential()
+            }
+            Self::Lognormal { mu, sigma } => libm::exp(mu + sigma * normal_quantile(stream.open01())),
+            Self::Pareto { min_ns, reach, exponent } => {
+                min_ns * libm::pow(1.0 - stream.open01() * reach, exponent)
+            }
+        };
+        // To the nearest nanosecond; the cast saturates.
+        Duration::from_nanos((ns + 0.5) as u64)
+    }
+}
+
+/// Mean of a Pareto law on `[1, ratio]` with tail index `alpha`.
+fn pareto_mean(alpha: f64, ratio: f64) -> f64 {
+    if (alpha - 1.0).abs() < 1e-9 {
+        return libm::log(ratio) * ratio / (ratio - 1.0);
+    }
+    let reach = 1.0 - libm::pow(ratio, -alpha);
+    alpha / (alpha - 1.0) * (1.0 - libm::pow(ratio, 1.0 - alpha)) / reach
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::{Purpose, key};
+    use super::*;
+
+    /// Mean and coefficient of variation of many draws against the formula.
+    #[track_caller]
+    fn check(wire: &LawV1, want_cv: f64, tolerance: f64) {
+        let law = Law::new(wire);
+        let mut stream = Stream::new(key(5, 0, Purpose::Request, 0));
+        let n = 400_000;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for _ in 0..n {
+            let x = law.draw(&mut stream).as_nanos() as f64 / 1e6;
+            sum += x;
+            squares += x * x;
+        }
+        let mean = sum / f64::from(n);
+        let cv = libm::sqrt((squares / f64::from(n) - mean * mean).max(0.0)) / mean;
+        assert!((mean - 10.0).abs() < 10.0 * tolerance, "{wire:?}: mean {mean} ms, want 10");
+        assert!(
+            (cv - want_cv).abs() <= tolerance * 4.0 * want_cv.max(0.01),
+            "{wire:?}: cv {cv}, want {want_cv}"
+        );
+    }
+
+    #[test]
+    fn every_law_has_the_mean_and_spread_it_says() {
+        let mean_us = 10_000;
+        check(&LawV1::Constant { mean_us }, 0.0, 1e-9);
+        check(&LawV1::Exponential { mean_us }, 1.0, 0.01);
+        check(&LawV1::Uniform { min_us: 5_000, max_us: 15_000 }, 0.288_675, 0.01);
+        check(&LawV1::Erlang { mean_us, k: 4 }, 0.5, 0.01);
+        check(&LawV1::Hyperexponential { mean_us, cv: 2.0 }, 2.0, 0.02);
+        check(&LawV1::Lognormal { mean_us, cv: 1.5 }, 1.5, 0.02);
+        check(&LawV1::Pareto { mean_us, alpha: 3.5, ratio: 1e4 }, 0.4365, 0.02);
+    }
+
+    #[test]
+    fn the_bounded_pareto_law_has_its_mean_at_any_tail_index() {
+        // The mean of draws converges slowly, so integrate the inverse distribution instead.
+        for (alpha, ratio) in [(0.7, 1e3), (1.0, 1e3), (1.3, 1e4), (2.0, 1e9)] {
+            let Law::Pareto { min_ns, reach, exponent } =
+                Law::new(&LawV1::Pareto { mean_us: 1_000, alpha, ratio })
+            else {
+                panic!("not a Pareto law");
+            };
+            let steps = 4_000_000;
+            let sum: f64 = (0..steps)
+                .map(|i| {
+                    // Substituting u = 1 - v^4 crowds the steps where the tail is.
+                    let v = (f64::from(i) + 0.5) / f64::from(steps);
+                    let u = 1.0 - v * v * v * v;
+                    min_ns * libm::pow(1.0 - u * reach, exponent) * 4.0 * v * v * v
+                })
+                .sum();
+            let mean_us = sum / f64::from(steps) / 1_000.0;
+            assert!((mean_us - 1_000.0).abs() < 2.0, "alpha {alpha}, ratio {ratio}: mean {mean_us} us");
+        }
+    }
+}

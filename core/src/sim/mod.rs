@@ -1,0 +1,725 @@
+//! The simulator: a driver of the [`Gateway`] in virtual time.
+//!
+//! It owns what the real world owns — clients, arrivals, work, servers, faults, chance and the clock — and
+//! calls the gateway through the same functions as the server does. A run is a function of scenario, seed,
+//! replication and engine version: [`Simulation::trace_hash`] folds in every event and decision, and is the
+//! same in debug, release, Node and a browser.
+//!
+//! Every run that is [finished](Simulation::finish) ends by asserting that no request was lost or doubled and
+//! that Little's law holds, exactly and in integers.
+//!
+//! ```
+//! use tidegate_core::{scenario, sim::Simulation};
+//! let scenario = scenario::presets::get("mm1").unwrap().scenario();
+//! let result = Simulation::new(&scenario, 0, None).unwrap().finish();
+//! assert_eq!(result.classes[0].arrived, result.classes[0].completed + result.classes[0].in_system);
+//! ```
+
+mod arrivals;
+mod calendar;
+mod clients;
+mod law;
+mod random;
+mod result;
+mod server;
+
+pub use result::{ClassResult, RunResult, ServerResult, StageResult};
+
+use crate::frame::{Cause, Frame};
+use crate::gateway::{Dispatch, Gateway, Outcome, Output, Step};
+use crate::id::{ClassId, JobId, ServerId, StageId};
+use crate::import::TraceRow;
+use crate::measure::{BatchMeans, Histogram};
+use crate::scenario::v1::LoadV1;
+use crate::scenario::{Action, Scenario};
+use crate::time::{Duration, Instant};
+use crate::unit::{Chance, mix};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use arrivals::{Arrivals, Recorded};
+use calendar::{Calendar, Rank, What};
+use clients::{Clients, Population};
+use core::fmt;
+use law::Law;
+use random::{Purpose, Stream, key, nth};
+use server::SimServer;
+
+/// Version of what a seed means. It goes up whenever the same scenario and seed give another
+/// [`trace_hash`](Simulation::trace_hash) than before; links carry it as `eng`.
+pub const ENGINE: &str = "1";
+
+/// The decisions of the gateway come after completions and control at an instant, before arrivals.
+const DISPATCH_RANK: u8 = 3;
+/// Deadlines pass after control, before dispatch.
+const DEADLINE_RANK: u8 = 2;
+
+/// No client: the request came by itself.
+const NO_CLIENT: u32 = u32::MAX;
+
+/// Salt for the work of a request; stage `s` uses `WORK + 1 + s`, servers `WORK`.
+const WORK: u64 = 0x10;
+
+/// Why a scenario cannot be simulated as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SimError {
+    /// A class replays a trace, and none was handed over.
+    NoTrace {
+        /// Name of the class.
+        class: String,
+    },
+    /// A class replays rows of a label that the trace does not have.
+    NoRows {
+        /// Name of the class.
+        class: String,
+        /// The label.
+        label: String,
+        /// Labels it does have.
+        known: Vec<String>,
+    },
+}
+
+impl fmt::Display for SimError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoTrace { class } => {
+                write!(f, "class `{class}` replays recorded traffic, and no log or trace was given")
+            }
+            Self::NoRows { class, label, known } => write!(
+                f,
+                "class `{class}` replays rows labelled `{label}`; the trace has {}",
+                if known.is_empty() { String::from("none at all") } else { known.join(", ") }
+            ),
+        }
+    }
+}
+
+impl core::error::Error for SimError {}
+
+/// What the simulator knows of a request inside the gateway, by slot of its [`JobId`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    job: JobId,
+    class: ClassId,
+    /// Source of its work and its luck.
+    key: u64,
+    client: u32,
+    /// Work at a server, if recorded.
+    recorded: Option<Duration>,
+    server: Option<u16>,
+    arrived: Instant,
+    inside: bool,
+}
+
+/// A time integral of a count, from a moment on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Area {
+    since: Instant,
+    ns: u128,
+}
+
+impl Area {
+    /// Counts `n` from the last call until `now`, leaving out what lies before `start`.
+    #[inline]
+    fn advance(&mut self, now: Instant, n: u32, start: Instant) {
+        let from = self.since.max(start);
+        self.ns += u128::from(now.since(from).as_nanos()) * u128::from(n);
+        self.since = now;
+    }
+}
+
+/// What is counted of one class besides what the gateway counts.
+#[derive(Clone, Debug, Default)]
+struct ClassTally {
+    wait: Histogram,
+    response: Histogram,
+    wait_batches: BatchMeans,
+    response_batches: BatchMeans,
+    /// In the measured part of the run.
+    arrived: u64,
+    completed: u64,
+    good: u64,
+    /// Little's law: number inside, its integral, and the times in system of those who left.
+    inside: u32,
+    inside_area: Area,
+    stayed_ns: u128,
+}
+
+/// A run of a scenario. `Clone` is a snapshot: both go on the same way.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    seed: u64,
+    replication: u32,
+    now: Instant,
+    horizon: Instant,
+    measure_from: Instant,
+    gateway: Gateway,
+    calendar: Calendar,
+    arrivals: Vec<Arrivals>,
+    /// Pending arrival of each class, and how often it was redrawn.
+    pending: Vec<(Option<Instant>, u32)>,
+    /// Requests made by each class in open loop, and the key of its requests.
+    made: Vec<(u64, u64)>,
+    clients: Clients,
+    requests: Vec<Request>,
+    servers: Vec<SimServer>,
+    service: Vec<Law>,
+    deadline: Vec<Option<Duration>>,
+    /// Work of each stage itself; `None` at the serving stage.
+    stage_work: Vec<Option<Law>>,
+    timed: Arc<[(Instant, Action)]>,
+    tallies: Vec<ClassTally>,
+    stage_busy: Vec<(u32, Area)>,
+    server_busy: Vec<Area>,
+    /// Whether something happened since the gateway was last drained.
+    undrained: bool,
+    over: bool,
+    events: u64,
+    hash: u64,
+}
+
+impl Simulation {
+    /// A run at its beginning. `replication` numbers independent runs of the same seed; `trace` holds the rows
+    /// and labels of recorded traffic, for classes that replay it.
+    ///
+    /// # Errors
+    /// [`SimError`] if a class replays a trace that is not there.
+    pub fn new(
+        scenario: &Scenario,
+        replication: u32,
+        trace: Option<(&[TraceRow], &[String])>,
+    ) -> Result<Self, SimError> {
+        let seed = scenario.seed;
+        let classes = &scenario.classes;
+        let rows = recorded_rows(scenario, trace)?;
+        let stream_key = |purpose, class: usize| key(seed, replication, purpose, class as u64);
+        let arrivals = classes
+            .iter()
+            .zip(rows)
+            .enumerate()
+            .map(|(at, (class, rows))| {
+                Arrivals::new(&class.load, Stream::new(stream_key(Purpose::Arrivals, at)), rows)
+            })
+            .collect();
+        let mut sim = Self {
+            seed,
+            replication,
+            now: Instant::START,
+            horizon: Instant::START + scenario.horizon,
+            measure_from: Instant::START + scenario.warmup,
+            gateway: Gateway::new(scenario),
+            calendar: Calendar::default(),
+            arrivals,
+            pending: vec![(None, 0); classes.len()],
+            made: (0..classes.len()).map(|at| (0, stream_key(Purpose::Request, at))).collect(),
+            clients: Clients::default(),
+            requests: Vec::new(),
+            servers: scenario.servers.iter().map(SimServer::new).collect(),
+            service: classes.iter().map(|class| Law::new(&class.service)).collect(),
+            deadline: classes.iter().map(|class| class.deadline).collect(),
+            stage_work: scenario.stages.iter().map(|stage| stage.service.as_ref().map(Law::new)).collect(),
+            timed: scenario.events.iter().map(|event| (event.at, event.action)).collect(),
+            tallies: vec![ClassTally::default(); classes.len()],
+            stage_busy: vec![(0, Area::default()); scenario.stages.len()],
+            server_busy: vec![Area::default(); scenario.servers.len()],
+            undrained: false,
+            over: false,
+            events: 0,
+            hash: mix(seed ^ mix(u64::from(replication))),
+        };
+        sim.open(scenario);
+        Ok(sim)
+    }
+
+    /// Enters the first events.
+    fn open(&mut self, scenario: &Scenario) {
+        for (number, &(at, _)) in self.timed.clone().iter().enumerate() {
+            self.calendar.push(at, Rank::Control, What::Timed(number as u32));
+        }
+        let mut first = 0;
+        for (at, class) in scenario.classes.iter().enumerate() {
+            if let LoadV1::Closed { clients, think, count } = &class.load {
+                let keys = (
+                    key(self.seed, self.replication, Purpose::Think, at as u64),
+                    key(self.seed, self.replication, Purpose::Request, at as u64),
+                );
+                let most = largest_factor(scenario, ClassId(at as u8));
+                let law = Law::new(think);
+                let mut people = Population::new(at as u8, *clients, law, *count, keys, first, most);
+                first += people.len();
+                let calendar = &mut self.calendar;
+                people.set_factor(1.0, |client, think| {
+                    let at = Clients::asks_at(Instant::START, think);
+                    calendar.push(at, Rank::Arrival, What::Client { client });
+                });
+                self.clients.populations.push(people);
+            } else {
+                let next = self.arrivals[at].first();
+                self.expect_arrival(at, next);
+            }
+        }
+    }
+
+    /// Moment the run has come to.
+    #[must_use]
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// End of the run.
+    #[must_use]
+    pub const fn horizon(&self) -> Instant {
+        self.horizon
+    }
+
+    /// Whether the run has come to its end.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Events so far: arrivals, completions, timed events and passed deadlines.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Digest of every event and decision so far. Equal digests mean equal runs.
+    #[must_use]
+    pub const fn trace_hash(&self) -> u64 {
+        mix(self.hash ^ self.events)
+    }
+
+    /// The gateway, to be looked at.
+    #[must_use]
+    pub const fn gateway(&self) -> &Gateway {
+        &self.gateway
+    }
+
+    /// Requests offered a second now by a class: its rate in force, or `None` for recorded traffic and clients
+    /// who wait.
+    #[must_use]
+    pub fn closed_clients(&self, class: ClassId) -> Option<u32> {
+        self.clients.populations.iter().find(|p| p.class == class.0).map(Population::wanted)
+    }
+
+    /// Fills `out` with the present state.
+    pub fn frame(&self, out: &mut Frame) {
+        self.gateway.frame(self.now, out);
+    }
+
+    /// Time of the next event within the run.
+    #[must_use]
+    pub fn next_event_at(&mut self) -> Option<Instant> {
+        let calendar = self.calendar.peek().map(|(at, _)| at);
+        let deadline = self.gateway.poll_at();
+        let next = match (calendar, deadline) {
+            (Some(a), Some(b)) => a.min(b),
+            (a, b) => a.or(b)?,
+        };
+        (next <= self.horizon).then_some(next)
+    }
+
+    /// Runs every event up to and including `t`, and no further than the horizon; then it is `t`.
+    pub fn run_until(&mut self, t: Instant) {
+        let t = t.min(self.horizon);
+        while !self.over && self.step_before(t) {}
+        if t > self.now {
+            self.now = t;
+        }
+        self.over = self.now >= self.horizon;
+    }
+
+    /// Runs one event; `false` when the run is over.
+    pub fn step(&mut self) -> bool {
+        if self.over {
+            return false;
+        }
+        let went = self.step_before(self.horizon);
+        if !went {
+            self.now = self.horizon;
+            self.over = true;
+        }
+        went
+    }
+
+    /// Runs to the end.
+    pub fn run_to_end(&mut self) {
+        self.run_until(self.horizon);
+    }
+
+    /// Runs to the end and sums up.
+    ///
+    /// # Panics
+    /// If a request was lost or doubled, or Little's law does not hold: a defect of the engine, whatever the
+    /// scenario. The message names seed and replication.
+    #[must_use]
+    pub fn finish(&mut self) -> RunResult {
+        self.run_to_end();
+        result::sum_up(self)
+    }
+
+    /// Runs one event if it comes no later than `limit`.
+    #[inline]
+    fn step_before(&mut self, limit: Instant) -> bool {
+        let mut next = self.calendar.peek();
+        if self.undrained && next.is_none_or(|(at, rank)| at > self.now || rank > DISPATCH_RANK) {
+            self.drain();
+            // What was dispatched may end before anything that was known of.
+            next = self.calendar.peek();
+        }
+        if let Some(deadline) = self.gateway.poll_at()
+            && deadline <= limit
+            && next.is_none_or(|first| (deadline, DEADLINE_RANK) < first)
+        {
+            self.now = self.now.max(deadline);
+            self.events += 1;
+            self.drain();
+            return true;
+        }
+        if next.is_none_or(|(at, _)| at > limit) {
+            return false;
+        }
+        let Some((at, what)) = self.calendar.pop() else { return false };
+        self.now = at;
+        match what {
+            What::Completion(job) => self.completion(job),
+            What::Arrival { class, redraw } => self.arrival(class, redraw),
+            What::Client { client } => self.client_asks(client),
+            What::Timed(number) => self.timed_event(number),
+        }
+        true
+    }
+
+    #[inline]
+    fn fold(&mut self, a: u64, b: u64) {
+        // Fowler-like: rotate, mix in, multiply by an odd constant. Quick, and every bit reaches the top half.
+        self.hash = (self.hash.rotate_left(5) ^ a).wrapping_mul(0x517C_C1B7_2722_0A95);
+        self.hash = (self.hash.rotate_left(5) ^ b).wrapping_mul(0x517C_C1B7_2722_0A95);
+    }
+
+    /// Counts an event and folds it into the digest.
+    #[inline]
+    fn note(&mut self, kind: u64, detail: u64) {
+        self.events += 1;
+        self.fold(self.now.as_nanos(), (kind << 56) | detail);
+    }
+
+    #[inline]
+    fn expect_arrival(&mut self, class: usize, at: Option<Instant>) {
+        self.pending[class].0 = at;
+        if let Some(at) = at {
+            let redraw = self.pending[class].1;
+            self.calendar.push(at, Rank::Arrival, What::Arrival { class: class as u8, redraw });
+        }
+    }
+
+    #[inline]
+    fn arrival(&mut self, class: u8, redraw: u32) {
+        let at = usize::from(class);
+        if self.pending[at].1 != redraw {
+            return;
+        }
+        let (recorded, next) = self.arrivals[at].take(self.now);
+        self.expect_arrival(at, next);
+        let (n, class_key) = self.made[at];
+        self.made[at].0 += 1;
+        self.request(ClassId(class), nth(class_key, n), NO_CLIENT, recorded);
+    }
+
+    fn client_asks(&mut self, client: u32) {
+        let people = self.clients.of(client);
+        let class = ClassId(people.class);
+        if let Some(key) = people.asks(client) {
+            self.request(class, key, client, None);
+        }
+    }
+
+    /// A request arrives at the gateway.
+    #[inline]
+    fn request(&mut self, class: ClassId, key: u64, client: u32, recorded: Option<Duration>) {
+        let at = usize::from(class.0);
+        let measured = self.now >= self.measure_from;
+        self.tallies[at].arrived += u64::from(measured);
+        let deadline = self.deadline[at].map(|length| self.now + length);
+        match self.gateway.arrive(self.now, class, deadline, Chance(key)) {
+            Ok(job) => {
+                self.note(1, u64::from(class.0));
+                self.count_inside(at, 1);
+                let request = Request {
+                    job,
+                    class,
+                    key,
+                    client,
+                    recorded,
+                    server: None,
+                    arrived: self.now,
+                    inside: true,
+                };
+                let slot = job.slot as usize;
+                if slot < self.requests.len() {
+                    self.requests[slot] = request;
+                } else {
+                    self.requests.push(request);
+                }
+                self.drain();
+            }
+            Err(cause) => {
+                self.note(2, (cause as u64) << 8 | u64::from(class.0));
+                self.answer_client(client, true);
+            }
+        }
+    }
+
+    #[inline]
+    fn count_inside(&mut self, class: usize, change: i32) {
+        let tally = &mut self.tallies[class];
+        tally.inside_area.advance(self.now, tally.inside, Instant::START);
+        tally.inside = tally.inside.wrapping_add_signed(change);
+    }
+
+    /// The client of a request that is over thinks, and will ask again.
+    #[inline]
+    fn answer_client(&mut self, client: u32, refused: bool) {
+        if client == NO_CLIENT {
+            return;
+        }
+        if let Some(think) = self.clients.of(client).answered(client, refused) {
+            let at = Clients::asks_at(self.now, think);
+            self.calendar.push(at, Rank::Arrival, What::Client { client });
+        }
+    }
+
+    /// Carries out what the gateway wants done now.
+    #[inline]
+    fn drain(&mut self) {
+        self.undrained = false;
+        while let Some(output) = self.gateway.poll(self.now) {
+            match output {
+                Output::Dispatch(dispatch) => self.dispatch(dispatch),
+                Output::Shed { job, stage, cause, .. } => {
+                    self.fold(self.now.as_nanos(), 7 << 56 | (cause as u64) << 8 | u64::from(stage.0));
+                    self.leave(job.slot, true);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn dispatch(&mut self, dispatch: Dispatch) {
+        let slot = dispatch.job.slot;
+        self.count_busy(dispatch.stage, 1);
+        let server = dispatch.server.map_or(0xFFFF, |server| u64::from(server.0));
+        self.fold(
+            self.requests[slot as usize].key,
+            3 << 56
+                | u64::from(dispatch.stage.0) << 48
+                | server << 32
+                | dispatch.waited.as_nanos() & 0xFFFF_FFFF,
+        );
+        if let Some(server) = dispatch.server {
+            self.requests[slot as usize].server = Some(server.0);
+            self.server_advance(server);
+            if self.servers[usize::from(server.0)].accept(slot) {
+                self.start_at_server(server, slot);
+            }
+        } else {
+            let stage = usize::from(dispatch.stage.0);
+            let law = self.stage_work[stage].as_ref().expect("only the serving stage has no work of its own");
+            let mut stream = Stream::new(nth(self.requests[slot as usize].key, WORK + 1 + stage as u64));
+            let length = law.draw(&mut stream);
+            self.calendar.push(self.now + length, Rank::Completion, What::Completion(dispatch.job));
+        }
+    }
+
+    /// A server begins to work on a request.
+    #[inline]
+    fn start_at_server(&mut self, server: ServerId, slot: u32) {
+        let request = &self.requests[slot as usize];
+        let work = request.recorded.unwrap_or_else(|| {
+            let mut stream = Stream::new(nth(request.key, WORK));
+            self.service[usize::from(request.class.0)].draw(&mut stream)
+        });
+        let length = self.servers[usize::from(server.0)].time_for(work);
+        self.calendar.push(self.now + length, Rank::Completion, What::Completion(request.job));
+    }
+
+    #[inline]
+    fn completion(&mut self, job: JobId) {
+        let request = self.requests[job.slot as usize];
+        if request.job != job || !request.inside {
+            return;
+        }
+        if let Some(server) = request.server {
+            let server = ServerId(server);
+            self.requests[job.slot as usize].server = None;
+            self.server_advance(server);
+            if let Some(next) = self.servers[usize::from(server.0)].finish() {
+                self.start_at_server(server, next);
+            }
+        }
+        self.note(4, u64::from(request.class.0));
+        self.work_ended(job, Outcome::Completed);
+    }
+
+    /// Tells the gateway, and follows the request to where it goes.
+    #[inline]
+    fn work_ended(&mut self, job: JobId, outcome: Outcome) {
+        let request = self.requests[job.slot as usize];
+        let at = usize::from(request.class.0);
+        self.undrained = true;
+        let stage = self.gateway.stage_of(job).expect("the simulator ends only work that was dispatched");
+        self.count_busy(stage, -1);
+        match self.gateway.done(self.now, job, outcome) {
+            Step::Queued(_) => {}
+            Step::Shed(stage, cause) => {
+                self.fold(self.now.as_nanos(), 5 << 56 | (cause as u64) << 8 | u64::from(stage.0));
+                self.leave(job.slot, true);
+            }
+            Step::Left(left) => {
+                let tally = &mut self.tallies[at];
+                if left.outcome == Outcome::Completed {
+                    if self.now >= self.measure_from {
+                        tally.completed += 1;
+                        tally.good += u64::from(left.good);
+                    }
+                    if request.arrived >= self.measure_from {
+                        tally.wait.record(left.waited.as_nanos());
+                        tally.wait_batches.push(left.waited.as_nanos());
+                        tally.response.record(left.response.as_nanos());
+                        tally.response_batches.push(left.response.as_nanos());
+                    }
+                }
+                self.leave(job.slot, left.outcome == Outcome::Failed);
+            }
+            Step::Stale => unreachable!("the simulator ends only work that was dispatched"),
+        }
+    }
+
+    /// A request is over, one way or another.
+    #[inline]
+    fn leave(&mut self, slot: u32, refused: bool) {
+        let request = &mut self.requests[slot as usize];
+        request.inside = false;
+        let (at, client, arrived) = (usize::from(request.class.0), request.client, request.arrived);
+        self.count_inside(at, -1);
+        self.tallies[at].stayed_ns += u128::from(self.now.since(arrived).as_nanos());
+        self.answer_client(client, refused);
+    }
+
+    #[inline]
+    fn count_busy(&mut self, stage: StageId, change: i32) {
+        let (busy, area) = &mut self.stage_busy[usize::from(stage.0)];
+        area.advance(self.now, *busy, self.measure_from);
+        *busy = busy.wrapping_add_signed(change);
+    }
+
+    /// To be called before the number of busy slots of a server changes.
+    #[inline]
+    fn server_advance(&mut self, server: ServerId) {
+        let at = usize::from(server.0);
+        self.server_busy[at].advance(self.now, self.servers[at].busy(), self.measure_from);
+    }
+
+    fn timed_event(&mut self, number: u32) {
+        self.note(6, u64::from(number));
+        self.undrained = true;
+        match self.timed[number as usize].1 {
+            Action::Load { class, factor } => {
+                for at in 0..self.arrivals.len() {
+                    if class.is_none_or(|only| usize::from(only.0) == at) {
+                        self.set_load(at, factor);
+                    }
+                }
+            }
+            Action::ServerDown(server) => self.server_down(server),
+            Action::ServerUp(server) => self.gateway.set_server(self.now, server, true),
+            Action::ServerSpeed(server, speed) => self.servers[usize::from(server.0)].set_speed(speed),
+        }
+    }
+
+    fn set_load(&mut self, class: usize, factor: f64) {
+        let pending = self.pending[class].0.filter(|&at| at >= self.now);
+        let next = self.arrivals[class].set_factor(self.now, factor, pending);
+        if next != pending {
+            self.pending[class].1 += 1;
+            self.expect_arrival(class, next);
+        }
+        let (now, calendar) = (self.now, &mut self.calendar);
+        if let Some(people) = self.clients.populations.iter_mut().find(|p| usize::from(p.class) == class) {
+            people.set_factor(factor, |client, think| {
+                calendar.push(Clients::asks_at(now, think), Rank::Arrival, What::Client { client });
+            });
+        }
+    }
+
+    /// A server stops: what it has in flight fails, in the order of the job table.
+    fn server_down(&mut self, server: ServerId) {
+        self.server_advance(server);
+        self.servers[usize::from(server.0)].fail();
+        self.gateway.set_server(self.now, server, false);
+        for slot in 0..self.requests.len() {
+            let request = &mut self.requests[slot];
+            if request.inside && server::is_at(request, server.0) {
+                request.server = None;
+                let job = request.job;
+                self.work_ended(job, Outcome::Failed);
+            }
+        }
+    }
+}
+
+/// Largest factor that a timed event gives the load of a class.
+fn largest_factor(scenario: &Scenario, class: ClassId) -> f64 {
+    scenario
+        .events
+        .iter()
+        .filter_map(|event| match event.action {
+            Action::Load { class: which, factor } if which.is_none_or(|only| only == class) => Some(factor),
+            _ => None,
+        })
+        .fold(1.0, f64::max)
+}
+
+/// The recorded rows of each class that replays any.
+fn recorded_rows(
+    scenario: &Scenario,
+    trace: Option<(&[TraceRow], &[String])>,
+) -> Result<Vec<Option<Arc<[Recorded]>>>, SimError> {
+    let named: Vec<&str> = scenario
+        .classes
+        .iter()
+        .filter_map(|class| match &class.load {
+            LoadV1::Trace { label } if label != "*" => Some(label.as_str()),
+            _ => None,
+        })
+        .collect();
+    scenario
+        .classes
+        .iter()
+        .map(|class| {
+            let LoadV1::Trace { label } = &class.load else { return Ok(None) };
+            let (rows, labels) = trace.ok_or_else(|| SimError::NoTrace { class: class.name.clone() })?;
+            let mine = |row: &&TraceRow| {
+                let name = labels.get(usize::from(row.label)).map_or("", String::as_str);
+                if label == "*" { !named.contains(&name) } else { name == label }
+            };
+            if label != "*" && !labels.iter().any(|name| name == label) {
+                return Err(SimError::NoRows {
+                    class: class.name.clone(),
+                    label: label.clone(),
+                    known: labels.to_vec(),
+                });
+            }
+            let mut mine: Vec<Recorded> =
+                rows.iter().filter(mine).map(|row| Recorded { at: row.at, service: row.service }).collect();
+            mine.sort_by_key(|row| row.at);
+            Ok(Some(mine.into()))
+        })
+        .collect()
+}
+
+/// Why a request was turned away, in the order of [`Cause::ALL`].
+pub(crate) const CAUSES: usize = Cause::ALL.len();
