@@ -2,8 +2,36 @@
 //!
 //! [`v1`] is the frozen wire form. [`Scenario`] is what the engine takes: every name resolved, every
 //! number in range. There is no other way to make one than [`Scenario::check`].
+//!
+//! ```
+//! use tidegate_core::scenario::parse_json;
+//!
+//! let text = r#"{
+//!   "tidegate": 1,
+//!   "classes": [{ "name": "Web", "load": { "kind": "poisson", "rate_per_s": 80 } }],
+//!   "stages": [{ "name": "Serve", "workers": 1, "work": { "at": "servers" } }],
+//!   "servers": [{ "name": "api-1" }]
+//! }"#;
+//! let scenario = parse_json(text)?.check()?;
+//! assert_eq!(scenario.classes[0].name, "Web");
+//!
+//! let error = parse_json(&text.replace("80", "-1"))?.check().unwrap_err();
+//! assert_eq!(error.to_string(), "classes[0].load.rate_per_s: from 0 to 1000000, found -1");
+//! # Ok::<(), tidegate_core::scenario::ScenarioError>(())
+//! ```
 
+mod check;
+mod error;
+mod json;
+pub mod parse;
+pub mod presets;
+#[cfg(test)]
+mod tests;
 pub mod v1;
+mod wire;
+
+pub use error::{Newer, ScenarioError};
+pub use parse::{Parsed, from_value, json_schema, parse_json, to_canonical_json};
 
 use crate::id::{ClassId, ServerId, StageId};
 use crate::time::{Duration, Instant};

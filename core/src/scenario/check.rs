@@ -1,0 +1,492 @@
+//! From a wire scenario to one that can be run: limits, then what has to fit together.
+//!
+//! Limits of single fields come from their declarations in [`v1`](super::v1). What is here involves more than
+//! one field: names that must be unique or known, a split that sums to the workers, times within the horizon.
+
+use super::error::ScenarioError;
+use super::v1::{
+    ActionV1, ClassV1, EventV1, LawV1, LoadV1, ModeV1, RuleV1, RunV1, ScenarioV1, StageV1, WorkV1,
+};
+use super::wire::{self, Fields, Path};
+use super::{Action, Class, Scenario, ServerSpec, StageSpec, TimedEvent};
+use crate::id::{ClassId, ServerId, StageId};
+use crate::time::{Duration, Instant};
+use crate::unit::{DelayWeight, Priority};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+impl Scenario {
+    /// Makes a scenario that can be run.
+    ///
+    /// # Errors
+    /// The first rule that is broken, in the order of the document.
+    pub fn check(wire: ScenarioV1) -> Result<Self, ScenarioError> {
+        match check_all(&wire).into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(resolve(wire)),
+        }
+    }
+
+    /// Every rule that `wire` breaks, in the order of the document; empty exactly if [`check`](Self::check)
+    /// accepts it.
+    #[must_use]
+    pub fn check_all(wire: &ScenarioV1) -> Vec<ScenarioError> {
+        check_all(wire)
+    }
+
+    /// About how many calendar events a run will take: an arrival, a departure for each stage passed.
+    ///
+    /// An estimate to warn by: refused requests take fewer, and closed clients are counted as if the system
+    /// kept up as far as its capacity goes.
+    #[must_use]
+    pub fn estimated_events(&self) -> f64 {
+        let per_request = 1.0 + self.stages.len() as f64;
+        let horizon_s = self.horizon.as_secs_f64();
+        let requests: f64 =
+            (0..self.classes.len()).map(|class| self.estimated_requests(class, horizon_s)).sum();
+        requests * per_request + self.events.len() as f64
+    }
+
+    /// About how many requests a class makes. A trace has none until its rows are there.
+    fn estimated_requests(&self, class: usize, horizon_s: f64) -> f64 {
+        let spec = &self.classes[class];
+        let capped = |n: f64, count: Option<u64>| count.map_or(n, |count| n.min(count as f64));
+        let loaded_s = self.loaded_seconds(class, horizon_s);
+        match &spec.load {
+            LoadV1::Poisson { rate_per_s } => rate_per_s * loaded_s,
+            LoadV1::Deterministic { rate_per_s, count } => capped(rate_per_s * loaded_s, *count),
+            LoadV1::Mmpp { phases } => {
+                let length: f64 = phases.iter().map(|p| p.mean_us as f64).sum();
+                let arrivals: f64 = phases.iter().map(|p| p.rate_per_s * p.mean_us as f64).sum();
+                arrivals / length * loaded_s
+            }
+            LoadV1::Closed { clients, think, count } => {
+                let cycle_s = (think.mean_us() + self.round_trip_us(class)).max(1.0) / 1e6;
+                let all = count.map(|count| count.saturating_mul(u64::from(*clients)));
+                capped(f64::from(*clients) * loaded_s / cycle_s, all).min(self.capacity_per_s() * horizon_s)
+            }
+            LoadV1::Trace { .. } => 0.0,
+        }
+    }
+
+    /// The integral of the class's load factor over the run, in seconds.
+    fn loaded_seconds(&self, class: usize, horizon_s: f64) -> f64 {
+        let (mut factor, mut since, mut sum) = (1.0, 0.0, 0.0);
+        for event in &self.events {
+            if let Action::Load { class: which, factor: new } = event.action
+                && which.is_none_or(|which| usize::from(which.0) == class)
+            {
+                let at = event.at.as_secs_f64();
+                sum += factor * (at - since);
+                (factor, since) = (new, at);
+            }
+        }
+        sum + factor * (horizon_s - since)
+    }
+
+    /// Mean time a request of the class spends in work, without any wait, in microseconds.
+    fn round_trip_us(&self, class: usize) -> f64 {
+        let work = self.classes[class].service.mean_us();
+        self.stages.iter().map(|stage| stage.service.as_ref().map_or(work, LawV1::mean_us)).sum()
+    }
+
+    /// Requests a second that the narrowest stage can finish; infinite if no stage limits it.
+    fn capacity_per_s(&self) -> f64 {
+        let shortest = self.classes.iter().map(|c| c.service.mean_us()).fold(f64::INFINITY, f64::min);
+        let rate = |stage: &StageSpec| match &stage.service {
+            Some(law) => f64::from(stage.workers) * 1e6 / law.mean_us(),
+            None => self.servers.iter().map(|s| f64::from(s.slots) * s.speed).sum::<f64>() * 1e6 / shortest,
+        };
+        self.stages.iter().map(rate).fold(f64::INFINITY, f64::min)
+    }
+}
+
+impl LawV1 {
+    /// Mean, in microseconds.
+    #[must_use]
+    pub fn mean_us(&self) -> f64 {
+        match self {
+            Self::Uniform { min_us, max_us } => (*min_us as f64 + *max_us as f64) / 2.0,
+            Self::Constant { mean_us }
+            | Self::Exponential { mean_us }
+            | Self::Erlang { mean_us, .. }
+            | Self::Hyperexponential { mean_us, .. }
+            | Self::Lognormal { mean_us, .. }
+            | Self::Pareto { mean_us, .. } => *mean_us as f64,
+        }
+    }
+}
+
+/// Collects what is broken.
+struct Checks<'a> {
+    wire: &'a ScenarioV1,
+    errors: Vec<ScenarioError>,
+}
+
+/// Every rule that is broken, in the order of the document.
+pub(super) fn check_all(wire: &ScenarioV1) -> Vec<ScenarioError> {
+    let mut checks = Checks { wire, errors: Vec::new() };
+    // Declared limits, for all fields; then, section by section, what has to fit together.
+    wire.check_fields(&Path::Root, &mut checks.errors);
+    let limits = core::mem::take(&mut checks.errors);
+    checks.run(&wire.run);
+    checks.classes();
+    checks.stages();
+    checks.servers();
+    checks.events();
+    merge(limits, checks.errors)
+}
+
+/// Both lists, section by section.
+fn merge(limits: Vec<ScenarioError>, relations: Vec<ScenarioError>) -> Vec<ScenarioError> {
+    const SECTIONS: [&str; 8] = ["title", "about", "eng", "run", "classes", "stages", "balancer", "servers"];
+    let place = |error: &ScenarioError| {
+        let end = error.path.find(['.', '[']).unwrap_or(error.path.len());
+        SECTIONS.iter().position(|name| *name == &error.path[..end]).unwrap_or(SECTIONS.len())
+    };
+    let mut all = limits;
+    all.extend(relations);
+    all.sort_by_key(place);
+    all
+}
+
+impl Checks<'_> {
+    fn fail(&mut self, path: impl core::fmt::Display, rule: impl Into<String>, found: impl Into<String>) {
+        self.errors.push(ScenarioError::new(path, rule, found));
+    }
+
+    fn run(&mut self, run: &RunV1) {
+        match run.warmup_us {
+            Some(warmup) if run.mode == ModeV1::Transient && warmup > 0 => {
+                self.fail("run.warmup_us", "0 or left out when mode is transient", warmup.to_string());
+            }
+            Some(warmup) if warmup >= run.horizon_us => {
+                self.fail(
+                    "run.warmup_us",
+                    format!("below horizon_us ({})", run.horizon_us),
+                    warmup.to_string(),
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn classes(&mut self) {
+        let wire = self.wire;
+        self.unique("classes", wire.classes.iter().map(|c| c.name.as_str()));
+        for (i, class) in wire.classes.iter().enumerate() {
+            self.class(i, class);
+        }
+        self.trace_labels();
+    }
+
+    fn class(&mut self, i: usize, class: &ClassV1) {
+        self.law(&format!("classes[{i}].service"), &class.service);
+        if let LoadV1::Closed { think, count, .. } = &class.load {
+            self.law(&format!("classes[{i}].load.think"), think);
+            if count.is_none() && think.mean_us() == 0.0 && self.takes_no_time(class) {
+                let rule = "above 0 when no stage takes time";
+                self.fail(format!("classes[{i}].load.think"), rule, "a loop without end");
+            }
+        }
+        for (j, rule) in class.rules.iter().enumerate() {
+            self.rule(&format!("classes[{i}].rules[{j}]"), rule);
+        }
+    }
+
+    /// Whether a request of the class passes all stages in no time at all.
+    fn takes_no_time(&self, class: &ClassV1) -> bool {
+        !self.wire.stages.is_empty()
+            && self.wire.stages.iter().all(|stage| match &stage.work {
+                WorkV1::Stage { service } => service.mean_us() == 0.0,
+                WorkV1::Servers => class.service.mean_us() == 0.0,
+            })
+    }
+
+    /// Two classes cannot read the same rows of a trace.
+    fn trace_labels(&mut self) {
+        let mut seen = BTreeSet::new();
+        for (i, class) in self.wire.classes.iter().enumerate() {
+            if let LoadV1::Trace { label } = &class.load {
+                let label = if label.is_empty() { &class.name } else { label };
+                if !seen.insert(label) {
+                    let path = format!("classes[{i}].load.label");
+                    self.fail(path, "unlike every other class's label", wire::quoted(label));
+                }
+            }
+        }
+    }
+
+    /// The parameters of a law that depend on each other.
+    fn law(&mut self, path: &str, law: &LawV1) {
+        if let LawV1::Uniform { min_us, max_us } = law
+            && max_us < min_us
+        {
+            self.fail(format!("{path}.max_us"), format!("at least min_us ({min_us})"), max_us.to_string());
+        }
+    }
+
+    fn rule(&mut self, path: &str, rule: &RuleV1) {
+        let RuleV1 { path: url, host, method, header, value, client, from: _ } = rule;
+        if [url, host, method, header, client].iter().all(|condition| condition.is_none()) && value.is_none()
+        {
+            self.fail(path, "at least one of path, host, method, header, client", "none of them");
+        }
+        if value.is_some() && header.is_none() {
+            self.fail(format!("{path}.header"), "required when value is given", "nothing");
+        }
+        let mut text = |key: &str, text: &Option<String>, fits: fn(&str) -> bool, rule: &str| {
+            if let Some(text) = text
+                && !text.is_empty()
+                && !fits(text)
+            {
+                self.fail(format!("{path}.{key}"), rule, wire::quoted(text));
+            }
+        };
+        text("path", url, is_path_pattern, "a path that begins with / or *, where * stands alone or doubled");
+        text("host", host, is_host_pattern, "a host name without port, possibly after *.");
+        text("method", method, is_method, "a method in upper case");
+        text("header", header, is_header_name, "a header name in lower case");
+        text("value", value, is_visible, "printable ASCII");
+        text("client", client, is_block, "an address or CIDR block such as 10.0.0.0/8");
+    }
+
+    fn stages(&mut self) {
+        let wire = self.wire;
+        self.unique("stages", wire.stages.iter().map(|s| s.name.as_str()));
+        let mut serving = wire.stages.iter().enumerate().filter(|(_, s)| s.work == WorkV1::Servers);
+        serving.next();
+        for (i, _) in serving {
+            self.fail(format!("stages[{i}].work"), "at servers in one stage at most", "a second one");
+        }
+        for (i, stage) in wire.stages.iter().enumerate() {
+            if let WorkV1::Stage { service } = &stage.work {
+                self.law(&format!("stages[{i}].work.service"), service);
+            }
+            self.split(i, stage);
+        }
+    }
+
+    fn split(&mut self, i: usize, stage: &StageV1) {
+        let (split, classes) = (&stage.split, self.wire.classes.len());
+        if split.is_empty() {
+            return;
+        }
+        if split.len() != classes {
+            let rule = format!("one entry for each of the {classes} classes");
+            return self.fail(format!("stages[{i}].split"), rule, split.len().to_string());
+        }
+        let sum: u64 = split.iter().copied().map(u64::from).sum();
+        if sum != u64::from(stage.workers) {
+            let rule = format!("a sum of {} (workers)", stage.workers);
+            self.fail(format!("stages[{i}].split"), rule, sum.to_string());
+        }
+    }
+
+    fn servers(&mut self) {
+        let wire = self.wire;
+        self.unique("servers", wire.servers.iter().map(|s| s.name.as_str()));
+        let serving = wire.stages.iter().any(|s| s.work == WorkV1::Servers);
+        match (serving, wire.servers.len()) {
+            (true, 0) => self.fail("servers", "1 to 64 entries, as a stage works at servers", "0"),
+            (false, n) if n > 0 => self.fail("servers", "none, as no stage works at servers", n.to_string()),
+            _ => {}
+        }
+    }
+
+    fn events(&mut self) {
+        let wire = self.wire;
+        for (i, event) in wire.events.iter().enumerate() {
+            if event.at_us > wire.run.horizon_us {
+                let rule = format!("at most horizon_us ({})", wire.run.horizon_us);
+                self.fail(format!("events[{i}].at_us"), rule, event.at_us.to_string());
+            }
+            self.target(i, event);
+        }
+    }
+
+    /// Whom the event is about has to exist.
+    fn target(&mut self, i: usize, event: &EventV1) {
+        let wire = self.wire;
+        match &event.action {
+            ActionV1::Load { class: None, .. } => {}
+            ActionV1::Load { class: Some(name), .. } => {
+                let names: Vec<&str> = wire.classes.iter().map(|c| c.name.as_str()).collect();
+                self.known(&format!("events[{i}].class"), "class", name, &names);
+                if let Some(class) = wire.classes.iter().find(|c| c.name == *name)
+                    && matches!(class.load, LoadV1::Trace { .. })
+                {
+                    let rule = "a class whose load is not a trace";
+                    self.fail(format!("events[{i}].class"), rule, wire::quoted(name));
+                }
+            }
+            ActionV1::ServerDown { server }
+            | ActionV1::ServerUp { server }
+            | ActionV1::ServerSpeed { server, .. } => {
+                let names: Vec<&str> = wire.servers.iter().map(|s| s.name.as_str()).collect();
+                self.known(&format!("events[{i}].server"), "server", server, &names);
+            }
+        }
+    }
+
+    fn known(&mut self, path: &str, what: &str, name: &str, names: &[&str]) {
+        if names.contains(&name) {
+            return;
+        }
+        let rule = match names {
+            [] => format!("the name of a {what}, of which there are none"),
+            _ => format!("the name of a {what} ({})", names.join(", ")),
+        };
+        self.errors
+            .push(ScenarioError::new(path, rule, wire::quoted(name)).with_guess(wire::nearest(name, names)));
+    }
+
+    fn unique<'n>(&mut self, list: &str, names: impl Iterator<Item = &'n str>) {
+        let mut seen = BTreeSet::new();
+        for (i, name) in names.enumerate() {
+            if !seen.insert(name) {
+                self.fail(format!("{list}[{i}].name"), "unlike every other name here", wire::quoted(name));
+            }
+        }
+    }
+}
+
+/// `/` or `*` first, no query, no spaces, and never more than two stars in a row.
+fn is_path_pattern(text: &str) -> bool {
+    text.starts_with(['/', '*'])
+        && !text.contains("***")
+        && text.bytes().all(|b| b.is_ascii_graphic() && b != b'?' && b != b'#')
+}
+
+/// A DNS name, an IPv4 address or a bracketed IPv6 address; `*.` may stand in front of a name.
+fn is_host_pattern(text: &str) -> bool {
+    if let Some(address) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return address.parse::<core::net::Ipv6Addr>().is_ok();
+    }
+    let name = text.strip_prefix("*.").unwrap_or(text);
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    name.split('.').all(label)
+}
+
+fn is_method(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_uppercase() || b == b'-' || b == b'_')
+}
+
+/// A token of RFC 9110, section 5.6.2, in lower case.
+fn is_header_name(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+fn is_visible(text: &str) -> bool {
+    text.bytes().all(|b| (b' '..=b'~').contains(&b))
+}
+
+/// An address, or an address, `/` and the length of its prefix.
+fn is_block(text: &str) -> bool {
+    let (address, prefix) = match text.split_once('/') {
+        Some((address, prefix)) => (address, Some(prefix)),
+        None => (text, None),
+    };
+    let Ok(address) = address.parse::<IpAddr>() else {
+        return false;
+    };
+    let longest = if address.is_ipv4() { 32 } else { 128 };
+    prefix.is_none_or(|prefix| {
+        prefix.bytes().all(|b| b.is_ascii_digit()) && prefix.parse::<u8>().is_ok_and(|n| n <= longest)
+    })
+}
+
+/// Resolves what [`check_all`] found to be right.
+fn resolve(wire: ScenarioV1) -> Scenario {
+    let horizon = Duration::from_micros(wire.run.horizon_us);
+    let warmup_us = wire.run.warmup_us.unwrap_or(match wire.run.mode {
+        ModeV1::Steady => wire.run.horizon_us / 10,
+        ModeV1::Transient => 0,
+    });
+    let classes: Vec<Class> = wire.classes.iter().map(class).collect();
+    let levels = wire.classes.iter().map(|c| c.priority).max().unwrap_or(0) + 1;
+    let serving_stage = wire.stages.iter().position(|s| s.work == WorkV1::Servers).map(|i| StageId(i as u8));
+    let mut events: Vec<TimedEvent> = wire.events.iter().map(|event| timed(&wire, event)).collect();
+    events.sort_by_key(|event| event.at);
+    Scenario {
+        seed: wire.run.seed,
+        horizon,
+        warmup: Duration::from_micros(warmup_us),
+        mode: wire.run.mode,
+        classes,
+        stages: wire.stages.iter().map(|s| stage(s, levels)).collect(),
+        serving_stage,
+        balancer: wire.balancer.clone(),
+        servers: wire
+            .servers
+            .iter()
+            .map(|s| ServerSpec {
+                name: s.name.clone(),
+                slots: s.slots,
+                speed: s.speed,
+                max_in_flight: s.max_in_flight,
+            })
+            .collect(),
+        events,
+        wire,
+    }
+}
+
+fn class(class: &ClassV1) -> Class {
+    let mut load = class.load.clone();
+    if let LoadV1::Trace { label } = &mut load
+        && label.is_empty()
+    {
+        label.clone_from(&class.name);
+    }
+    Class {
+        name: class.name.clone(),
+        priority: Priority(class.priority),
+        delay_weight: DelayWeight::new(class.delay_weight).expect("checked: finite and above zero"),
+        deadline: class.deadline_us.map(Duration::from_micros),
+        load,
+        service: class.service.clone(),
+        rules: class.rules.clone(),
+    }
+}
+
+fn stage(stage: &StageV1, levels: u8) -> StageSpec {
+    StageSpec {
+        name: stage.name.clone(),
+        workers: stage.workers,
+        split: (!stage.split.is_empty()).then(|| stage.split.clone()),
+        levels,
+        order: stage.order,
+        queue: stage.queue.clone(),
+        service: match &stage.work {
+            WorkV1::Stage { service } => Some(service.clone()),
+            WorkV1::Servers => None,
+        },
+    }
+}
+
+fn timed(wire: &ScenarioV1, event: &EventV1) -> TimedEvent {
+    let class = |name: &str| {
+        let index = wire.classes.iter().position(|c| c.name == name).expect("checked: the class exists");
+        ClassId(index as u8)
+    };
+    let server = |name: &str| {
+        let index = wire.servers.iter().position(|s| s.name == name).expect("checked: the server exists");
+        ServerId(index as u16)
+    };
+    let action = match &event.action {
+        ActionV1::Load { class: name, factor } => {
+            Action::Load { class: name.as_deref().map(class), factor: *factor }
+        }
+        ActionV1::ServerDown { server: name } => Action::ServerDown(server(name)),
+        ActionV1::ServerUp { server: name } => Action::ServerUp(server(name)),
+        ActionV1::ServerSpeed { server: name, speed } => Action::ServerSpeed(server(name), *speed),
+    };
+    TimedEvent { at: Instant::START + Duration::from_micros(event.at_us), action }
+}
