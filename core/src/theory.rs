@@ -1,0 +1,225 @@
+//! Closed forms to stand beside simulated figures, and the reason when none applies.
+//!
+//! Sources: Erlang 1917 (M/M/c), Kleinrock 1975 vol. 1 (M/M/c/K), Cobham 1954 with one service rate (classes
+//! in strict priority, not preempted): `W_k = C / (c mu) / ((1 - s_{k-1})(1 - s_k))`, `s_k` the utilisation by
+//! class k and all above it.
+
+use crate::scenario::v1::{BalancerV1, LawV1, LoadV1, OrderV1, QueueV1};
+use crate::scenario::{Scenario, StageSpec};
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Exact long-run means of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Theory {
+    /// Name of the model, as textbooks write it.
+    pub model: String,
+    /// Mean wait of answered requests by class, in seconds.
+    pub wait_s: Vec<f64>,
+    /// Mean response time of answered requests by class, in seconds.
+    pub response_s: Vec<f64>,
+    /// Chance of being turned away.
+    pub loss: f64,
+}
+
+/// Which assumption of every closed form we know fails, as a sentence without a full stop.
+pub type WhyNot = &'static str;
+
+/// Figures of an M/M/c/K queue: Poisson arrivals, exponential service, `c` workers, at most `limit` waiting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mmck {
+    /// Chance that an arrival is turned away.
+    pub loss: f64,
+    /// Mean number waiting.
+    pub waiting: f64,
+    /// Mean wait of those who are not turned away, in the unit of `1 / lambda`.
+    pub wait: f64,
+}
+
+/// The M/M/c/K queue with arrival rate `lambda`, service rate `mu` per worker and at most `limit` waiting
+/// (`None`: any number; then `lambda < c mu` is needed, and the wait is infinite otherwise).
+///
+/// Computed from the ratios of neighbouring state probabilities, scaled as it goes, so that neither a large
+/// `c` nor a long queue overflows.
+#[must_use]
+pub fn mmck(lambda: f64, mu: f64, c: u32, limit: Option<u32>) -> Mmck {
+    let a = lambda / mu;
+    let rho = a / f64::from(c);
+    // p[n] for n < c relative to p[c], from the top down: p[n-1] = p[n] n / a.
+    let (mut below, mut p) = (0.0, 1.0);
+    for n in (1..=c).rev() {
+        p *= f64::from(n) / a;
+        below += p;
+    }
+    // Above c they form a geometric series: sums of rho^k and k rho^k.
+    let (sum, weighted, last) = match limit {
+        None if rho < 1.0 => (1.0 / (1.0 - rho), rho / ((1.0 - rho) * (1.0 - rho)), 0.0),
+        None => return Mmck { loss: 0.0, waiting: f64::INFINITY, wait: f64::INFINITY },
+        Some(limit) => {
+            let (mut sum, mut weighted, mut term) = (1.0, 0.0, 1.0);
+            for k in 1..=limit {
+                term *= rho;
+                sum += term;
+                weighted += f64::from(k) * term;
+                if sum > 1e200 {
+                    // Overload with a long queue: only ratios matter.
+                    (sum, weighted, term, below) =
+                        (sum / 1e200, weighted / 1e200, term / 1e200, below / 1e200);
+                }
+            }
+            (sum, weighted, term)
+        }
+    };
+    let total = below + sum;
+    let loss = last / total;
+    let waiting = weighted / total;
+    Mmck { loss, waiting, wait: waiting / (lambda * (1.0 - loss)) }
+}
+
+/// The exact long-run means of a scenario.
+///
+/// # Errors
+/// The first assumption that fails, if no closed form we know applies.
+pub fn of(scenario: &Scenario) -> Result<Theory, WhyNot> {
+    let [stage] = scenario.stages.as_slice() else { return Err("more than one stage") };
+    if !scenario.events.is_empty() {
+        return Err("the load or the servers change during the run");
+    }
+    if scenario.classes.iter().any(|class| class.deadline.is_some()) {
+        return Err("deadlines");
+    }
+    let rates: Vec<f64> = scenario
+        .classes
+        .iter()
+        .map(|class| match class.load {
+            LoadV1::Poisson { rate_per_s } => Ok(rate_per_s),
+            _ => Err("arrivals are not Poisson"),
+        })
+        .collect::<Result<_, _>>()?;
+    let (mean_s, workers) = service(scenario, stage)?;
+    let lambda: f64 = rates.iter().sum();
+    if lambda <= 0.0 {
+        return Err("nobody asks");
+    }
+    let QueueV1::TailDrop { limit, .. } = stage.queue;
+    let mu = 1.0 / mean_s;
+    if let [_] = scenario.classes.as_slice() {
+        let queue = mmck(lambda, mu, workers, Some(limit));
+        let model = match (workers, limit >= 1_000_000) {
+            (1, true) => String::from("M/M/1"),
+            (c, true) => alloc::format!("M/M/{c}"),
+            (c, false) => alloc::format!("M/M/{c}/{}", u64::from(c) + u64::from(limit)),
+        };
+        return Ok(Theory {
+            model,
+            wait_s: vec![queue.wait],
+            response_s: vec![queue.wait + mean_s],
+            loss: queue.loss,
+        });
+    }
+    if stage.split.is_some() {
+        return Err("workers are split among classes");
+    }
+    let capacity = f64::from(workers) * mu;
+    let free = mmck(lambda, mu, workers, None);
+    if lambda >= 0.98 * capacity || mmck(lambda, mu, workers, Some(limit)).loss > 1e-9 {
+        return Err("several classes, and the queue limit matters");
+    }
+    // Mean wait if nobody had priority, freed of its congestion factor: C / (c mu).
+    let alone = free.wait * (1.0 - lambda / capacity);
+    let wait_s: Vec<f64> = match stage.order {
+        OrderV1::Fifo => rates.iter().map(|_| free.wait).collect(),
+        OrderV1::StrictPriority => {
+            let share_from = |least: u8, above: bool| -> f64 {
+                scenario
+                    .classes
+                    .iter()
+                    .zip(&rates)
+                    .filter(|(class, _)| class.priority.0 > least || (!above && class.priority.0 == least))
+                    .map(|(_, rate)| rate / capacity)
+                    .sum()
+            };
+            scenario
+                .classes
+                .iter()
+                .map(|class| {
+                    let p = class.priority.0;
+                    alone / ((1.0 - share_from(p, true)) * (1.0 - share_from(p, false)))
+                })
+                .collect()
+        }
+    };
+    let model = match stage.order {
+        OrderV1::Fifo => alloc::format!("M/M/{workers}, all classes alike"),
+        OrderV1::StrictPriority => alloc::format!("M/M/{workers} with strict priority (Cobham)"),
+    };
+    let response_s = wait_s.iter().map(|wait| wait + mean_s).collect();
+    Ok(Theory { model, wait_s, response_s, loss: 0.0 })
+}
+
+/// Mean service time in seconds, the same for all, and how many are served at once.
+fn service(scenario: &Scenario, stage: &StageSpec) -> Result<(f64, u32), WhyNot> {
+    let exponential = |law: &LawV1| match *law {
+        LawV1::Exponential { mean_us } => Ok(mean_us as f64 / 1e6),
+        _ => Err("service times are not exponential"),
+    };
+    if let Some(law) = &stage.service {
+        return Ok((exponential(law)?, stage.workers));
+    }
+    let means: Vec<f64> =
+        scenario.classes.iter().map(|class| exponential(&class.service)).collect::<Result<_, _>>()?;
+    if means.iter().any(|&mean| mean != means[0]) {
+        return Err("classes differ in their service times");
+    }
+    let servers = &scenario.servers;
+    if servers.iter().any(|server| server.speed != servers[0].speed) {
+        return Err("servers differ in speed");
+    }
+    let slots: u32 = servers.iter().map(|server| server.slots).sum();
+    let held = servers.iter().all(|server| server.max_in_flight.is_some_and(|most| most <= server.slots));
+    let alike =
+        servers.iter().all(|server| server.slots == servers[0].slots && server.max_in_flight.is_none());
+    let never_queues_inside = held
+        || (servers.len() == 1 && stage.workers <= slots)
+        || (alike && scenario.balancer == BalancerV1::LeastConnections && stage.workers <= slots);
+    if !never_queues_inside {
+        return Err("requests also queue inside the servers");
+    }
+    let most: u32 = servers.iter().map(|server| server.max_in_flight.unwrap_or(server.slots)).sum();
+    Ok((means[0] / servers[0].speed, stage.workers.min(most)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(got: f64, want: f64) {
+        assert!((got - want).abs() <= 1e-9 * want.abs().max(1e-3), "got {got}, want {want}");
+    }
+
+    /// Values from the literature, as collected in the oracle tables: M/M/1, Erlang C, M/M/c/K.
+    #[test]
+    fn textbook_queues() {
+        check(mmck(0.8, 1.0, 1, None).wait, 4.0);
+        check(mmck(0.9, 1.0, 1, None).waiting, 8.1);
+        check(mmck(7.2, 1.0, 8, None).wait, 0.876_916_237_7);
+        check(mmck(9.0, 5.0, 4, None).wait, 0.011_684_876_98);
+        let k = mmck(50.0, 10.0, 4, Some(2));
+        check(k.loss, 0.293_542_993_5);
+        check(k.wait, 0.023_268_801_19);
+        let overload = mmck(12.0, 1.0, 8, Some(42));
+        check(overload.loss, 0.333_333_336_2);
+        check(overload.wait, 5.000_000_074);
+        // Erlang B: nobody may wait.
+        check(mmck(84.0, 1.0, 100, Some(0)).loss, 0.009_872_528_609);
+    }
+
+    #[test]
+    fn a_long_queue_in_overload_neither_overflows_nor_lies() {
+        let q = mmck(20.0, 1.0, 10, Some(1_000_000));
+        check(q.loss, 0.5);
+        assert!((q.waiting - 999_999.0).abs() < 1.0, "{}", q.waiting);
+    }
+}
