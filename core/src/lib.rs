@@ -11,6 +11,7 @@ pub mod gateway;
 pub mod id;
 pub mod import;
 mod jobs;
+pub mod link;
 pub mod measure;
 pub mod report;
 pub mod scenario;
