@@ -9,6 +9,8 @@ mod config;
 mod failure;
 mod output;
 mod play;
+#[expect(dead_code, reason = "run by the `serve` command, which lands with the command line")]
+mod serve;
 mod source;
 
 use std::process::ExitCode;

@@ -1,0 +1,272 @@
+//! The operator's listener: health, metrics, state, events, and the page in live mode.
+//!
+//! It is never queued and never turned away, so it answers when nothing else does. It changes nothing. Bound to a
+//! loopback address it answers only to loopback names, so that no web page can reach it by a name of its own
+//! (DNS rebinding), and only pages from loopback may read its data.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use serde_json::{Value, json};
+use tidegate_core::frame::{Cause, Frame};
+use tidegate_core::scenario;
+
+use super::body::Reply;
+use super::connection::{Client, Rules, Serve};
+use super::events::{self, Events, Feed};
+use super::metrics;
+use super::proxy::Gate;
+use super::{Addresses, Target};
+use crate::assets::Assets;
+
+/// What answers the operator.
+pub(crate) struct Admin {
+    gate: Arc<Gate>,
+    assets: Assets,
+    feed: Feed,
+    /// The scenario in canonical JSON.
+    canonical: String,
+    /// What does not change while it runs: version, scenario, link, settings.
+    fixed: Value,
+    /// Whether only loopback names are answered to.
+    local: bool,
+}
+
+impl Admin {
+    /// What a connection to the operator's listener may take.
+    pub(crate) const RULES: Rules = Rules {
+        connections: 128,
+        header_bytes: 16 * 1024,
+        header_timeout: Duration::from_secs(5),
+        idle_timeout: Duration::from_secs(60),
+        write_timeout: Duration::from_secs(10),
+    };
+
+    pub(crate) fn new(gate: Arc<Gate>, targets: Vec<Target>, assets: Assets, addresses: &Addresses) -> Self {
+        let wire = gate.scenario.wire();
+        let canonical = scenario::to_canonical_json(wire);
+        let limits = &gate.limits;
+        let fixed = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "scenario": serde_json::from_str::<Value>(&canonical).unwrap_or_default(),
+            "config": {
+                "listen": addresses.listen.to_string(),
+                "admin": addresses.admin.map(|address| address.to_string()),
+                "upstreams": gate.upstreams.iter().zip(&targets)
+                    .map(|(upstream, target)| json!({ "name": upstream.name, "url": target.url.to_string() }))
+                    .collect::<Vec<_>>(),
+                "trusted": gate.trusted.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "limits": {
+                    "connections": limits.connections,
+                    "header_bytes": limits.header_bytes,
+                    "header_timeout_s": limits.header_timeout.as_secs_f64(),
+                    "idle_timeout_s": limits.idle_timeout.as_secs_f64(),
+                    "write_timeout_s": limits.write_timeout.as_secs_f64(),
+                    "body_timeout_s": limits.body_timeout.as_secs_f64(),
+                    "queue_timeout_s": limits.queue_timeout.as_secs_f64(),
+                    "connect_timeout_s": limits.connect_timeout.as_secs_f64(),
+                    "pool_timeout_s": limits.pool_timeout.as_secs_f64(),
+                    "answer_timeout_s": limits.answer_timeout.as_secs_f64(),
+                    "continue_timeout_s": limits.continue_timeout.as_secs_f64(),
+                    "tunnel_timeout_s": limits.tunnel_timeout.as_secs_f64(),
+                    "drain_timeout_s": limits.drain_timeout.as_secs_f64(),
+                },
+            },
+        });
+        let local = addresses.admin.is_some_and(|address: SocketAddr| address.ip().is_loopback());
+        Self { gate, assets, feed: events::feed(), canonical, fixed, local }
+    }
+
+    /// Where the frames are to be sent.
+    pub(crate) fn feed(&self) -> Feed {
+        self.feed.clone()
+    }
+
+    fn answer(&self, request: &Request<Incoming>) -> Response<Reply> {
+        if self.local && !is_local_host(request) {
+            return text(StatusCode::FORBIDDEN, "this address answers to loopback names only\n");
+        }
+        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+        let mut response = match request.uri().path() {
+            "/livez" | "/healthz" => text(StatusCode::OK, "ok\n"),
+            "/readyz" | "/ready" => self.readiness(),
+            "/metrics" | "/state" | "/events" if !reads => {
+                text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n")
+            }
+            "/metrics" => {
+                typed("text/plain; version=0.0.4; charset=utf-8", Reply::text(metrics::render(&self.gate)))
+            }
+            "/state" => typed("application/json", Reply::text(self.state())),
+            "/events" => typed("text/event-stream", Reply::new(Events::new(&self.canonical, &self.feed))),
+            _ => return self.assets.answer(request).map(Reply::new),
+        };
+        allow_loopback_pages(request.headers(), response.headers_mut());
+        response
+    }
+
+    fn readiness(&self) -> Response<Reply> {
+        if self.gate.shutdown.has_begun() {
+            return text(StatusCode::SERVICE_UNAVAILABLE, "draining\n");
+        }
+        let mut frame = Frame::default();
+        self.gate.driver.frame(&mut frame);
+        if !frame.servers.iter().any(|server| server.up) {
+            return text(StatusCode::SERVICE_UNAVAILABLE, "no server can be reached\n");
+        }
+        text(StatusCode::OK, "ok\n")
+    }
+
+    fn state(&self) -> String {
+        let mut frame = Frame::default();
+        self.gate.driver.frame(&mut frame);
+        let mut state = self.fixed.clone();
+        state["draining"] = self.gate.shutdown.has_begun().into();
+        state["frame"] = readable(&self.gate, &frame);
+        state.to_string()
+    }
+}
+
+impl Serve for Admin {
+    async fn serve(self: Arc<Self>, _: Arc<Client>, request: Request<Incoming>) -> Response<Reply> {
+        self.answer(&request)
+    }
+}
+
+/// A frame with names, for people.
+fn readable(gate: &Gate, frame: &Frame) -> Value {
+    let scenario = &gate.scenario;
+    let classes: Vec<Value> = scenario
+        .classes
+        .iter()
+        .zip(&frame.classes)
+        .map(|(class, now)| {
+            let shed: serde_json::Map<String, Value> = Cause::ALL
+                .iter()
+                .zip(now.shed)
+                .map(|(cause, n)| (cause.name().to_owned(), n.into()))
+                .collect();
+            json!({
+                "name": class.name, "arrived": now.arrived, "completed": now.completed, "good": now.good,
+                "shed": shed, "failed": now.failed, "cancelled": now.cancelled, "in_system": now.in_system,
+                "wait_sum_s": now.wait_sum_s, "response_sum_s": now.response_sum_s,
+            })
+        })
+        .collect();
+    let stages: Vec<Value> = scenario
+        .stages
+        .iter()
+        .zip(&frame.stages)
+        .map(|(stage, now)| {
+            let classes: Vec<Value> = scenario
+                .classes
+                .iter()
+                .zip(&now.classes)
+                .enumerate()
+                .map(|(i, (class, here))| {
+                    let waiting: u32 = now.waiting.iter().skip(i).step_by(scenario.classes.len()).sum();
+                    json!({
+                        "name": class.name, "waiting": waiting, "busy": here.busy, "slots": here.slots,
+                        "started": here.started, "shed": here.shed, "oldest_wait_s": here.oldest_wait_s,
+                    })
+                })
+                .collect();
+            json!({ "name": stage.name, "workers": now.workers, "limit": now.limit, "classes": classes })
+        })
+        .collect();
+    let servers: Vec<Value> = scenario
+        .servers
+        .iter()
+        .zip(&frame.servers)
+        .map(|(server, now)| {
+            json!({
+                "name": server.name, "up": now.up, "weight": now.weight, "in_flight": now.in_flight,
+                "picked": now.picked, "completed": now.completed, "failed": now.failed,
+            })
+        })
+        .collect();
+    json!({ "now_s": frame.now.as_secs_f64(), "classes": classes, "stages": stages, "servers": servers })
+}
+
+fn text(status: StatusCode, text: &'static str) -> Response<Reply> {
+    let mut response = typed("text/plain; charset=utf-8", Reply::text(text));
+    *response.status_mut() = status;
+    response
+}
+
+fn typed(media_type: &'static str, body: Reply) -> Response<Reply> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Whether the request was made to a loopback name or to a bare address.
+fn is_local_host(request: &Request<Incoming>) -> bool {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = request.uri().authority().map(hyper::http::uri::Authority::as_str).or(host);
+    host.is_none_or(|host| is_local(host.parse().ok().as_ref()))
+}
+
+fn is_local(authority: Option<&hyper::http::uri::Authority>) -> bool {
+    let Some(authority) = authority else { return false };
+    let host = authority.host();
+    host.eq_ignore_ascii_case("localhost")
+        || host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>().is_ok()
+}
+
+/// Lets a page served from another loopback port (the playground) read the answer.
+fn allow_loopback_pages(request: &HeaderMap, response: &mut HeaderMap) {
+    response.insert(header::VARY, HeaderValue::from_static("origin"));
+    let Some(origin) = request.get(header::ORIGIN) else { return };
+    let uri = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
+    let host =
+        uri.as_ref().and_then(Uri::host).map(|host| host.trim_start_matches('[').trim_end_matches(']'));
+    let loopback = host.is_some_and(|host| {
+        host.eq_ignore_ascii_case("localhost")
+            || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+    });
+    if loopback {
+        response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_pages_may_read() {
+        for (origin, allowed) in [
+            ("http://127.0.0.1:7171", true),
+            ("http://localhost:8000", true),
+            ("http://[::1]:1", true),
+            ("https://example.org", false),
+            ("http://127.0.0.1.example.org", false),
+            ("null", false),
+        ] {
+            let request = HeaderMap::from_iter([(header::ORIGIN, HeaderValue::from_static(origin))]);
+            let mut response = HeaderMap::new();
+            allow_loopback_pages(&request, &mut response);
+            assert_eq!(response.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN), allowed, "{origin}");
+        }
+    }
+
+    #[test]
+    fn names_of_the_web_are_not_local() {
+        for (host, local) in [
+            ("localhost:9900", true),
+            ("127.0.0.1:9900", true),
+            ("[::1]:9900", true),
+            ("10.0.0.1", true),
+            ("evil.example:9900", false),
+        ] {
+            assert_eq!(is_local(host.parse().ok().as_ref()), local, "{host}");
+        }
+    }
+}

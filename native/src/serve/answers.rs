@@ -1,0 +1,107 @@
+//! What the gateway answers in the server's place.
+
+use std::fmt::Write as _;
+
+use hyper::header::{self, HeaderValue};
+use hyper::{Response, StatusCode};
+use tidegate_core::frame::Cause;
+
+use super::body::Reply;
+use super::fields::PROXY_STATUS;
+
+/// Shortest and longest time a client that was turned away is asked to stay away, in seconds. The value is drawn
+/// anew for each: with one value for all they would come back together.
+const RETRY_AFTER_S: (u64, u64) = (1, 5);
+
+/// Why a request is not passed on, or got no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The policy turned it away.
+    Shed(Cause),
+    /// The request is no good; the connection is closed.
+    Bad(StatusCode, &'static str),
+    /// No server could be reached.
+    Unreachable,
+    /// The server broke off before its answer began.
+    Broken,
+    /// The server's answer did not begin in time.
+    Silent,
+    /// The server's answer cannot be passed on.
+    Nonsense,
+}
+
+impl Refusal {
+    /// Status, RFC 9209 error type, and the reason in words.
+    fn terms(self) -> (StatusCode, &'static str, &'static str) {
+        match self {
+            // The deadline passed while it was queued here, which is a gateway's timeout to the client.
+            Self::Shed(Cause::Deadline) => (StatusCode::GATEWAY_TIMEOUT, "http_request_denied", "deadline"),
+            Self::Shed(cause) => (StatusCode::SERVICE_UNAVAILABLE, "http_request_denied", cause.name()),
+            Self::Bad(status, reason) => (status, "http_request_error", reason),
+            Self::Unreachable => {
+                (StatusCode::BAD_GATEWAY, "destination_unavailable", "no server can be reached")
+            }
+            Self::Broken => (StatusCode::BAD_GATEWAY, "connection_terminated", "the server broke off"),
+            Self::Silent => {
+                (StatusCode::GATEWAY_TIMEOUT, "http_response_timeout", "the server did not answer in time")
+            }
+            Self::Nonsense => {
+                (StatusCode::BAD_GATEWAY, "http_protocol_error", "the server's answer is not HTTP")
+            }
+        }
+    }
+
+    /// Whether the same request may do better in a while.
+    fn is_passing(self) -> bool {
+        matches!(self, Self::Shed(_) | Self::Unreachable)
+    }
+
+    /// The answer; `draw` spreads the time until a retry.
+    pub(crate) fn answer(self, draw: u64) -> Response<Reply> {
+        let (status, error, reason) = self.terms();
+        let mut response = Response::new(Reply::text(format!("{} ({reason})\n", status.as_str())));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        let mut proxy_status = String::new();
+        let _ = write!(proxy_status, "tidegate; error={error}; details=\"{reason}\"");
+        if let Ok(value) = HeaderValue::try_from(proxy_status) {
+            headers.insert(PROXY_STATUS, value);
+        }
+        if self.is_passing() {
+            let (shortest, longest) = RETRY_AFTER_S;
+            headers
+                .insert(header::RETRY_AFTER, HeaderValue::from(shortest + draw % (longest - shortest + 1)));
+        }
+        if matches!(self, Self::Bad(..)) {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_turned_away_are_told_to_come_back_at_different_times() {
+        let mut seen = std::collections::BTreeSet::new();
+        for draw in 0..100 {
+            let answer = Refusal::Shed(Cause::Full).answer(draw);
+            assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert_eq!(
+                answer.headers()[PROXY_STATUS],
+                "tidegate; error=http_request_denied; details=\"full\""
+            );
+            seen.insert(answer.headers()[header::RETRY_AFTER].to_str().unwrap().parse::<u64>().unwrap());
+        }
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_deadline_that_passed_in_the_queue_is_504() {
+        assert_eq!(Refusal::Shed(Cause::Deadline).answer(0).status(), StatusCode::GATEWAY_TIMEOUT);
+    }
+}

@@ -1,0 +1,358 @@
+//! Drives the core [`Gateway`] in real time: the one file that knows the lock, the clock and the timer.
+//!
+//! The contract of the core is "change, then drain": after every input the outputs are taken until there is none.
+//! That happens here, under one short lock, and nowhere else. A request waits on a oneshot of its own; whoever
+//! causes a decision (an arrival, an answer, a timer) delivers it.
+//!
+//! Stages that work on requests themselves are passed at once: in a running gateway their work (accepting, parsing,
+//! routing) has been done by the time a request is offered, so only their queues and limits would be imitated, and a
+//! queue in front of no work is always empty.
+//!
+//! No policy here: who waits, who goes and who is turned away is the core's answer, always.
+
+use std::future::pending;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tidegate_core::frame::{Cause, Frame};
+use tidegate_core::gateway::{Departure, Dispatch, Gateway, Outcome, Output, Step};
+use tidegate_core::id::{ClassId, JobId, ServerId};
+use tidegate_core::scenario::Scenario;
+use tidegate_core::time::{Duration, Instant};
+use tidegate_core::unit::{Chance, mix};
+use tokio::sync::{Notify, oneshot};
+
+/// The gateway of one running server.
+pub(crate) struct Driver {
+    /// The moment that is [`Instant::START`] to the core.
+    started: tokio::time::Instant,
+    /// Numbers the arrivals; scattered over 64 bits, it is the chance of each.
+    draws: AtomicU64,
+    inner: Mutex<Inner>,
+    /// Wakes the timer when an earlier deadline has come up.
+    earlier: Notify,
+}
+
+struct Inner {
+    gateway: Gateway,
+    /// Who waits for a decision, by the job's slot. Never longer than the core's own job table.
+    waiting: Vec<Option<Waiting>>,
+    /// When the timer will look again.
+    armed: Option<Instant>,
+    times: Vec<Times>,
+}
+
+struct Waiting {
+    job: JobId,
+    answer: oneshot::Sender<Result<Granted, Cause>>,
+}
+
+/// A decision to send a request to a server.
+#[derive(Clone, Copy)]
+struct Granted {
+    server: ServerId,
+    at: Instant,
+}
+
+/// Wait and response time of the completed requests of one class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Times {
+    /// Time in queues.
+    pub(crate) wait: Buckets,
+    /// Time from arrival to the end of the answer.
+    pub(crate) response: Buckets,
+}
+
+/// Counts of times by upper bound, as a Prometheus histogram has them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buckets {
+    /// One count a bound of [`BOUNDS_MS`], and one for all above; not cumulative.
+    counts: [u64; BOUNDS_MS.len() + 1],
+    sum: Duration,
+}
+
+/// Upper bounds of the histogram buckets, in milliseconds.
+pub(crate) const BOUNDS_MS: [u64; 16] =
+    [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000];
+
+impl Buckets {
+    fn record(&mut self, time: Duration) {
+        let bucket = BOUNDS_MS.partition_point(|&bound| Duration::from_millis(bound) < time);
+        self.counts[bucket] += 1;
+        self.sum += time;
+    }
+
+    /// Counts up to each bound, then the count of all.
+    pub(crate) fn cumulative(&self) -> impl Iterator<Item = u64> + '_ {
+        self.counts.iter().scan(0, |total, &count| {
+            *total += count;
+            Some(*total)
+        })
+    }
+
+    /// Sum of all recorded times.
+    pub(crate) const fn sum(&self) -> Duration {
+        self.sum
+    }
+}
+
+impl Driver {
+    /// A driver whose clock starts now. Its timer must be run beside it: [`keep_time`](Self::keep_time).
+    pub(crate) fn new(scenario: &Scenario) -> Arc<Self> {
+        Arc::new(Self {
+            started: tokio::time::Instant::now(),
+            draws: AtomicU64::new(RandomState::new().hash_one(0)),
+            inner: Mutex::new(Inner {
+                gateway: Gateway::new(scenario),
+                waiting: Vec::new(),
+                armed: None,
+                times: vec![Times::default(); scenario.classes.len()],
+            }),
+            earlier: Notify::new(),
+        })
+    }
+
+    /// Now, to the core.
+    pub(crate) fn now(&self) -> Instant {
+        Instant::from_nanos(u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// 64 random bits nobody else gets.
+    pub(crate) fn draw(&self) -> u64 {
+        mix(self.draws.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Offers a request of `class` that wants its answer within `patience`.
+    ///
+    /// # Errors
+    /// The cause, if it is turned away at once.
+    pub(crate) fn arrive(self: &Arc<Self>, class: ClassId, patience: Duration) -> Result<Ticket, Cause> {
+        let chance = Chance(self.draw());
+        self.change(|inner, now| {
+            let job = inner.gateway.arrive(now, class, Some(now + patience), chance)?;
+            let answer = inner.wait_for(job);
+            Ok(Ticket { answer, place: Place { driver: Arc::clone(self), job: Some(job) }, arrived: now })
+        })
+    }
+
+    /// Says whether a server can be reached.
+    pub(crate) fn set_server(&self, server: ServerId, up: bool) {
+        self.change(|inner, now| inner.gateway.set_server(now, server, up));
+    }
+
+    /// What the gateway looks like now, into `frame`, and the times of each class of the same moment.
+    pub(crate) fn observe(&self, frame: &mut Frame) -> Vec<Times> {
+        let inner = self.lock();
+        inner.gateway.frame(self.now(), frame);
+        inner.times.clone()
+    }
+
+    /// What the gateway looks like now, into `frame`.
+    pub(crate) fn frame(&self, frame: &mut Frame) {
+        self.lock().gateway.frame(self.now(), frame);
+    }
+
+    /// Turns away whoever waits beyond its deadline. Runs for as long as it is polled.
+    pub(crate) async fn keep_time(self: Arc<Self>) {
+        loop {
+            let next = {
+                let mut inner = self.lock();
+                inner.armed = inner.gateway.poll_at();
+                inner.armed
+            };
+            let due = async {
+                match next {
+                    Some(at) => {
+                        tokio::time::sleep_until(
+                            self.started + std::time::Duration::from_nanos(at.as_nanos()),
+                        )
+                        .await;
+                    }
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                () = due => (),
+                () = self.earlier.notified() => (),
+            }
+            self.change(|_, _| ());
+        }
+    }
+
+    /// One input to the core, then all its outputs.
+    fn change<R>(&self, input: impl FnOnce(&mut Inner, Instant) -> R) -> R {
+        let (result, wake) = {
+            let mut inner = self.lock();
+            // Read under the lock, so that the core never sees time step back.
+            let now = self.now();
+            let result = input(&mut inner, now);
+            inner.drain(now);
+            let next = inner.gateway.poll_at();
+            (result, next.is_some_and(|at| inner.armed.is_none_or(|armed| at < armed)))
+        };
+        if wake {
+            self.earlier.notify_one();
+        }
+        result
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Poisoned only if the core panicked, which is a bug of its own; the others go on meanwhile.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn wait_for(&mut self, job: JobId) -> oneshot::Receiver<Result<Granted, Cause>> {
+        let (answer, receiver) = oneshot::channel();
+        let slot = job.slot as usize;
+        if self.waiting.len() <= slot {
+            self.waiting.resize_with(slot + 1, || None);
+        }
+        self.waiting[slot] = Some(Waiting { job, answer });
+        receiver
+    }
+
+    fn drain(&mut self, now: Instant) {
+        while let Some(output) = self.gateway.poll(now) {
+            match output {
+                Output::Dispatch(Dispatch { job, server: Some(server), .. }) => {
+                    self.tell(job, Ok(Granted { server, at: now }));
+                }
+                Output::Dispatch(Dispatch { job, server: None, .. }) => {
+                    self.leave_stage(now, job, Outcome::Completed);
+                }
+                Output::Shed { job, cause, .. } => self.tell(job, Err(cause)),
+            }
+        }
+    }
+
+    /// Ends a job's work at the stage where it is.
+    fn leave_stage(&mut self, now: Instant, job: JobId, outcome: Outcome) {
+        match self.gateway.done(now, job, outcome) {
+            Step::Queued(_) | Step::Stale => (),
+            Step::Shed(_, cause) => self.tell(job, Err(cause)),
+            Step::Left(departure) => self.record(departure),
+        }
+    }
+
+    fn record(&mut self, departure: Departure) {
+        if matches!(departure.outcome, Outcome::Completed) {
+            let times = &mut self.times[usize::from(departure.class.0)];
+            times.wait.record(departure.waited);
+            times.response.record(departure.response);
+        }
+    }
+
+    /// Delivers a decision. A job whose request has its answer already (a stage behind the serving one) has no
+    /// one waiting, and one whose client left is cancelled by its [`Place`].
+    fn tell(&mut self, job: JobId, decision: Result<Granted, Cause>) {
+        let Some(waiting) = self.waiting.get_mut(job.slot as usize) else { return };
+        if let Some(Waiting { answer, .. }) = waiting.take_if(|waiting| waiting.job == job) {
+            let _ = answer.send(decision);
+        }
+    }
+}
+
+/// A request's place in the gateway; dropping it gives the place up at once, wherever it is.
+struct Place {
+    driver: Arc<Driver>,
+    /// `None` once the job has left.
+    job: Option<JobId>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(job) = self.job {
+            self.driver.change(|inner, now| {
+                inner.gateway.cancel(now, job);
+                if let Some(waiting) = inner.waiting.get_mut(job.slot as usize) {
+                    waiting.take_if(|waiting| waiting.job == job);
+                }
+            });
+        }
+    }
+}
+
+/// A request that waits.
+pub(crate) struct Ticket {
+    answer: oneshot::Receiver<Result<Granted, Cause>>,
+    place: Place,
+    arrived: Instant,
+}
+
+impl Ticket {
+    /// Waits for a server. Dropping the future leaves the queue.
+    ///
+    /// # Errors
+    /// The cause, if the request is turned away while it waits.
+    pub(crate) async fn wait(self) -> Result<Slot, Cause> {
+        let Self { answer, mut place, arrived } = self;
+        match answer.await {
+            Ok(Ok(Granted { server, at })) => Ok(Slot { place, server, waited: at.since(arrived) }),
+            Ok(Err(cause)) => {
+                place.job = None;
+                Err(cause)
+            }
+            // The sender goes without a word only if the slot was reused, which the core does not do to a
+            // job that is inside; give the place up and say "turned away".
+            Err(_) => Err(Cause::Forced),
+        }
+    }
+}
+
+/// A worker slot and the server it is for; held until the answer has been passed on.
+pub(crate) struct Slot {
+    place: Place,
+    server: ServerId,
+    waited: Duration,
+}
+
+impl Slot {
+    /// Where to send the request.
+    pub(crate) const fn server(&self) -> ServerId {
+        self.server
+    }
+
+    /// How long the request waited.
+    pub(crate) const fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    /// Moves the request to another server, because this one could not be reached. `false` if there is none.
+    pub(crate) fn retry(&mut self) -> bool {
+        let Some(job) = self.place.job else { return false };
+        match self.place.driver.change(|inner, now| inner.gateway.retry(now, job)) {
+            Some(server) => {
+                self.server = server;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Gives the slot back: the request has its answer, or there will be none.
+    pub(crate) fn finish(mut self, outcome: Outcome) {
+        if let Some(job) = self.place.job.take() {
+            self.place.driver.change(|inner, now| inner.leave_stage(now, job, outcome));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_lies_in_the_first_bucket_that_is_not_below_it() {
+        let mut buckets = Buckets::default();
+        for ms in [0, 1, 2, 3, 200_000] {
+            buckets.record(Duration::from_millis(ms));
+        }
+        let counts: Vec<u64> = buckets.cumulative().collect();
+        assert_eq!(counts[..3], [2, 3, 4]);
+        assert_eq!(counts[BOUNDS_MS.len() - 1..], [4, 5]);
+        assert_eq!(buckets.sum(), Duration::from_millis(200_006));
+    }
+}

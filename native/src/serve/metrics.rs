@@ -1,0 +1,230 @@
+//! `/metrics`: the Prometheus text exposition, version 0.0.4.
+//!
+//! Everything about requests is taken from one look at the core, so the numbers add up in every scrape:
+//! arrivals = completed + shed + failed + cancelled + in system. Labels are classes, stages, servers and causes, whose
+//! number the scenario bounds; never a path or an address.
+
+use std::fmt::{Display, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tidegate_core::frame::{Cause, Frame};
+
+use super::driver::{BOUNDS_MS, Buckets};
+use super::proxy::Gate;
+
+/// The exposition, as it is now.
+pub(crate) fn render(gate: &Gate) -> String {
+    let mut frame = Frame::default();
+    let times = gate.driver.observe(&mut frame);
+    let scenario = &gate.scenario;
+    let class_names: Vec<_> = scenario.classes.iter().map(|class| escape(&class.name)).collect();
+    let stage_names: Vec<_> = scenario.stages.iter().map(|stage| escape(&stage.name)).collect();
+    let classes = || class_names.iter().zip(&frame.classes);
+    let mut page = Page { text: String::with_capacity(16 * 1024), family: "" };
+
+    page.family("tidegate_arrivals_total", "counter", "Requests that asked.");
+    for (name, class) in classes() {
+        page.sample(format_args!("class=\"{name}\""), class.arrived);
+    }
+    page.family("tidegate_requests_total", "counter", "Requests that left, by how.");
+    for (name, class) in classes() {
+        for (outcome, count) in [
+            ("completed", class.completed),
+            ("shed", class.shed.iter().sum()),
+            ("failed", class.failed),
+            ("cancelled", class.cancelled),
+        ] {
+            page.sample(format_args!("class=\"{name}\",outcome=\"{outcome}\""), count);
+        }
+    }
+    page.family("tidegate_good_total", "counter", "Requests completed within their deadline.");
+    for (name, class) in classes() {
+        page.sample(format_args!("class=\"{name}\""), class.good);
+    }
+    page.family("tidegate_shed_total", "counter", "Requests turned away, by reason.");
+    for (name, class) in classes() {
+        for (cause, count) in Cause::ALL.iter().zip(class.shed) {
+            page.sample(format_args!("class=\"{name}\",reason=\"{}\"", cause.name()), count);
+        }
+    }
+    page.family("tidegate_in_system", "gauge", "Requests inside now, waiting or in work.");
+    for (name, class) in classes() {
+        page.sample(format_args!("class=\"{name}\""), class.in_system);
+    }
+    page.family("tidegate_wait_seconds", "histogram", "Time completed requests spent in queues.");
+    for (name, times) in class_names.iter().zip(&times) {
+        page.histogram(name, &times.wait);
+    }
+    page.family(
+        "tidegate_response_seconds",
+        "histogram",
+        "Time of completed requests from arrival to the end of the answer.",
+    );
+    for (name, times) in class_names.iter().zip(&times) {
+        page.histogram(name, &times.response);
+    }
+
+    let stages = || stage_names.iter().zip(&frame.stages);
+    page.family("tidegate_queue_depth", "gauge", "Requests waiting at a stage now.");
+    for (stage_name, stage) in stages() {
+        for (i, name) in class_names.iter().enumerate() {
+            let waiting: u32 = stage.waiting.iter().skip(i).step_by(class_names.len()).sum();
+            page.sample(format_args!("stage=\"{stage_name}\",class=\"{name}\""), waiting);
+        }
+    }
+    page.family("tidegate_workers_busy", "gauge", "Workers of a stage in use now.");
+    for (stage_name, stage) in stages() {
+        for (name, class) in class_names.iter().zip(&stage.classes) {
+            page.sample(format_args!("stage=\"{stage_name}\",class=\"{name}\""), class.busy);
+        }
+    }
+    page.family("tidegate_class_slots", "gauge", "Workers of a stage a class may use.");
+    for (stage_name, stage) in stages() {
+        for (name, class) in class_names.iter().zip(&stage.classes) {
+            page.sample(format_args!("stage=\"{stage_name}\",class=\"{name}\""), class.slots);
+        }
+    }
+    page.family("tidegate_started_total", "counter", "Requests a stage gave a worker.");
+    for (stage_name, stage) in stages() {
+        for (name, class) in class_names.iter().zip(&stage.classes) {
+            page.sample(format_args!("stage=\"{stage_name}\",class=\"{name}\""), class.started);
+        }
+    }
+
+    let server_names: Vec<_> = scenario.servers.iter().map(|server| escape(&server.name)).collect();
+    let servers = || server_names.iter().zip(&frame.servers);
+    page.family("tidegate_upstream_up", "gauge", "Whether a server can be reached.");
+    for (name, server) in servers() {
+        page.sample(format_args!("upstream=\"{name}\""), u8::from(server.up));
+    }
+    page.family("tidegate_upstream_in_flight", "gauge", "Requests at a server now.");
+    for (name, server) in servers() {
+        for (class, in_flight) in class_names.iter().zip(&server.in_flight) {
+            page.sample(format_args!("upstream=\"{name}\",class=\"{class}\""), in_flight);
+        }
+    }
+    page.family(
+        "tidegate_upstream_weight",
+        "gauge",
+        "What the balancer makes of a server; larger gets more.",
+    );
+    for (name, server) in servers() {
+        page.sample(format_args!("upstream=\"{name}\""), server.weight);
+    }
+    page.family("tidegate_upstream_picks_total", "counter", "Requests a server was sent.");
+    for (name, server) in servers() {
+        page.sample(format_args!("upstream=\"{name}\""), server.picked);
+    }
+    page.family("tidegate_upstream_completed_total", "counter", "Requests a server answered.");
+    for (name, server) in servers() {
+        page.sample(format_args!("upstream=\"{name}\""), server.completed);
+    }
+    page.family("tidegate_upstream_failed_total", "counter", "Requests that failed at a server.");
+    for (name, server) in servers() {
+        page.sample(format_args!("upstream=\"{name}\""), server.failed);
+    }
+    page.family("tidegate_upstream_connections_total", "counter", "Connections made to a server.");
+    for (name, upstream) in server_names.iter().zip(&gate.upstreams) {
+        page.sample(format_args!("upstream=\"{name}\""), get(&upstream.connected));
+    }
+    page.family(
+        "tidegate_upstream_unreachable_total",
+        "counter",
+        "Connections to a server that could not be made.",
+    );
+    for (name, upstream) in server_names.iter().zip(&gate.upstreams) {
+        page.sample(format_args!("upstream=\"{name}\""), get(&upstream.unreachable));
+    }
+
+    page.family("tidegate_retries_total", "counter", "Requests sent again, by how; not counted as arrivals.");
+    page.sample("kind=\"same_server\"", get(&gate.counts.resent));
+    page.sample("kind=\"other_server\"", get(&gate.counts.moved));
+    page.family("tidegate_malformed_total", "counter", "Requests refused as bad HTTP; no arrivals.");
+    page.sample("", get(&gate.counts.malformed));
+    page.family("tidegate_tunnels_total", "counter", "Connections that became tunnels.");
+    page.sample("", get(&gate.counts.tunnels));
+    page.family("tidegate_draining", "gauge", "Whether the gateway is stopping.");
+    page.sample("", u8::from(gate.shutdown.has_begun()));
+    page.family("tidegate_uptime_seconds", "gauge", "Time since the gateway started.");
+    page.sample("", frame.now.as_secs_f64());
+    page.family("tidegate_build_info", "gauge", "Version of the program; always 1.");
+    page.sample(format_args!("version=\"{}\"", env!("CARGO_PKG_VERSION")), 1);
+    page.text
+}
+
+fn get(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+/// A label value: backslash, quote and line break escaped.
+fn escape(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// The exposition under way. Samples belong to the family begun last.
+struct Page {
+    text: String,
+    family: &'static str,
+}
+
+impl Page {
+    fn family(&mut self, name: &'static str, kind: &str, help: &str) {
+        self.family = name;
+        let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, labels: impl Display, value: impl Display) {
+        self.line("", labels, value);
+    }
+
+    fn line(&mut self, suffix: &str, labels: impl Display, value: impl Display) {
+        let name = self.family;
+        let labels = labels.to_string();
+        let _ = if labels.is_empty() {
+            writeln!(self.text, "{name}{suffix} {value}")
+        } else {
+            writeln!(self.text, "{name}{suffix}{{{labels}}} {value}")
+        };
+    }
+
+    fn histogram(&mut self, class: &str, buckets: &Buckets) {
+        let mut count = 0;
+        let bounds = BOUNDS_MS.iter().map(|&ms| (ms as f64 / 1e3).to_string()).chain(["+Inf".to_owned()]);
+        for (bound, total) in bounds.zip(buckets.cumulative()) {
+            self.line("_bucket", format_args!("class=\"{class}\",le=\"{bound}\""), total);
+            count = total;
+        }
+        self.line("_sum", format_args!("class=\"{class}\""), buckets.sum().as_secs_f64());
+        self.line("_count", format_args!("class=\"{class}\""), count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_cannot_break_the_page() {
+        assert_eq!(escape("a\"b\\c\nd"), "a\\\"b\\\\c\\nd");
+    }
+
+    #[test]
+    fn a_histogram_ends_with_all() {
+        let mut page = Page { text: String::new(), family: "" };
+        page.family("t", "histogram", "Times.");
+        page.histogram("gold", &Buckets::default());
+        let lines: Vec<_> = page.text.lines().collect();
+        assert_eq!(
+            lines[..3],
+            ["# HELP t Times.", "# TYPE t histogram", "t_bucket{class=\"gold\",le=\"0.001\"} 0"]
+        );
+        assert_eq!(
+            lines[lines.len() - 3..],
+            [
+                "t_bucket{class=\"gold\",le=\"+Inf\"} 0",
+                "t_sum{class=\"gold\"} 0",
+                "t_count{class=\"gold\"} 0"
+            ]
+        );
+    }
+}
