@@ -1,0 +1,530 @@
+//! What the picture says at one moment, computed from two frames and the scenario.
+//!
+//! Levels (who waits, who is in work) are those of the later frame. Rates, shares and waits are
+//! differences over the time between the two, and nothing else: no smoothing that the policies
+//! themselves do not do. With no time between them every rate is 0 and every wait unknown.
+
+use tidegate_core::frame::{Frame, StageClassFrame, StageFrame};
+use tidegate_core::scenario::v1::{PerV1, QueueV1};
+use tidegate_core::scenario::{Class, Scenario, StageSpec};
+
+/// What the picture needs to know of a scenario; made once, used for every frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cast {
+    /// Classes from the highest priority down: the order of rows and cells. Equal priorities keep the order
+    /// of the scenario.
+    pub order: Vec<usize>,
+    /// The classes, by index.
+    pub classes: Vec<CastClass>,
+    /// The stages, from the entry on.
+    pub stages: Vec<CastStage>,
+    /// Requests each server works on at once.
+    pub server_slots: Vec<u32>,
+}
+
+/// A class of the scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CastClass {
+    /// Its priority: the level it queues at.
+    pub level: usize,
+    /// Its delay weight; smaller waits less.
+    pub delay_weight: f64,
+}
+
+/// A stage of the scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CastStage {
+    /// What its limit counts.
+    pub counted: Counted,
+    /// Whether each class has workers of its own.
+    pub split: bool,
+    /// Whether its workers hand requests to the servers.
+    pub serving: bool,
+}
+
+impl Cast {
+    /// The cast of a scenario.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Self {
+        let class =
+            |c: &Class| CastClass { level: usize::from(c.priority.0), delay_weight: c.delay_weight.get() };
+        let stage = |(k, s): (usize, &StageSpec)| CastStage {
+            counted: match s.queue {
+                QueueV1::TailDrop { per: PerV1::Stage, .. } => Counted::Stage,
+                QueueV1::TailDrop { per: PerV1::Level, .. } => Counted::Level,
+            },
+            split: s.split.is_some(),
+            serving: scenario.serving_stage.is_some_and(|serving| usize::from(serving.0) == k),
+        };
+        Self::new(
+            scenario.classes.iter().map(class).collect(),
+            scenario.stages.iter().enumerate().map(stage).collect(),
+            scenario.servers.iter().map(|s| s.slots).collect(),
+        )
+    }
+
+    /// A cast from its parts.
+    #[must_use]
+    pub fn new(classes: Vec<CastClass>, stages: Vec<CastStage>, server_slots: Vec<u32>) -> Self {
+        let mut order: Vec<usize> = (0..classes.len()).collect();
+        order.sort_by_key(|&c| core::cmp::Reverse(classes[c].level));
+        Self { order, classes, stages, server_slots }
+    }
+
+    /// Rank of a class by priority, 0 the highest: which look of the theme it has.
+    #[must_use]
+    pub fn rank(&self, class: usize) -> usize {
+        self.order.iter().position(|&c| c == class).unwrap_or(class)
+    }
+
+    /// Whether the classes ask for different waits, so that a target for the shares of wait exists.
+    fn has_wait_targets(&self) -> bool {
+        self.classes.windows(2).any(|pair| pair[0].delay_weight != pair[1].delay_weight)
+    }
+}
+
+/// A counter and how fast it rises.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Since the run began.
+    pub total: u64,
+    /// Over the interval, per second of the run.
+    pub per_s: f64,
+}
+
+/// The running system as it is drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PictureModel {
+    /// Time of the later frame, in seconds of the run.
+    pub now_s: f64,
+    /// Length of the interval the rates are taken over, in seconds of the run.
+    pub span_s: f64,
+    /// Classes from the highest priority down: the order of rows and cells. Equal priorities keep the order
+    /// of the scenario.
+    pub order: Vec<usize>,
+    /// The classes, by index.
+    pub classes: Vec<ClassView>,
+    /// The stages, from the entry on.
+    pub stages: Vec<StageView>,
+    /// The servers.
+    pub servers: Vec<ServerView>,
+    /// Whether the classes ask for different waits, so that a target for the shares of wait exists.
+    pub has_wait_targets: bool,
+}
+
+/// One class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClassView {
+    /// Place in [`PictureModel::order`]: which look of the theme it has.
+    pub rank: usize,
+    /// Its delay weight.
+    pub delay_weight: f64,
+    /// Requests that asked.
+    pub offered: Flow,
+    /// Requests answered.
+    pub completed: Flow,
+    /// Of those, answered in time.
+    pub good: Flow,
+    /// Requests turned away, for whatever cause.
+    pub shed: Flow,
+    /// Mean time in queues of the requests answered in the interval, in seconds.
+    pub wait_s: Option<f64>,
+    /// Mean time from arrival to answer of the same, in seconds.
+    pub response_s: Option<f64>,
+}
+
+/// What a queue limit counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counted {
+    /// Each priority level by itself.
+    #[default]
+    Level,
+    /// All levels together.
+    Stage,
+}
+
+/// One stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageView {
+    /// Most that may wait, per level or in all.
+    pub limit: u32,
+    /// What the limit counts.
+    pub counted: Counted,
+    /// Requests waiting, all classes and levels.
+    pub waiting: u32,
+    /// Workers in all.
+    pub workers: u32,
+    /// Whether each class has workers of its own.
+    pub split: bool,
+    /// Whether its workers hand requests to the servers.
+    pub serving: bool,
+    /// One entry a class.
+    pub classes: Vec<StageClassView>,
+}
+
+/// One class at one stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageClassView {
+    /// Requests of the class waiting here, wherever they stand.
+    pub waiting: u32,
+    /// What stands in the class's lane, head first: class and number. All lanes together hold exactly what
+    /// waits. A request that was moved up stands in the lane it was moved to.
+    pub lane: Vec<(usize, u32)>,
+    /// What the limit counts for an arrival of this class: a level's requests, or the whole stage's.
+    pub counted: u32,
+    /// Requests that came to this stage.
+    pub offered: Flow,
+    /// Requests turned away here, for whatever cause.
+    pub shed: Flow,
+    /// Requests handed to a worker.
+    pub started: Flow,
+    /// Share of those that came in the interval and were turned away, 0 to 1; 0 if none came.
+    pub shed_share: f64,
+    /// On a worker now.
+    pub busy: u32,
+    /// Workers the class may use.
+    pub slots: u32,
+    /// Mean wait of the requests started in the interval, in seconds; `None` if none was.
+    pub wait_s: Option<f64>,
+    /// How long the oldest has waited, in seconds.
+    pub oldest_wait_s: f64,
+}
+
+/// One server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServerView {
+    /// Whether the gateway sends to it.
+    pub up: bool,
+    /// What the balancer makes of it; larger gets more.
+    pub weight: f64,
+    /// Requests it works on at once.
+    pub slots: u32,
+    /// Requests in flight, by class.
+    pub in_flight: Vec<u32>,
+    /// Requests it was sent.
+    pub picked: Flow,
+    /// Requests it answered.
+    pub completed: Flow,
+    /// Share of all picks in the interval, 0 to 1.
+    pub share: f64,
+}
+
+impl ServerView {
+    /// Requests in flight, all classes.
+    #[must_use]
+    pub fn in_flight_sum(&self) -> u32 {
+        self.in_flight.iter().sum()
+    }
+
+    /// Share of its places in use now, 0 to 1.
+    #[must_use]
+    pub fn utilisation(&self) -> f64 {
+        (f64::from(self.in_flight_sum()) / f64::from(self.slots.max(1))).min(1.0)
+    }
+}
+
+impl PictureModel {
+    /// Below this many waiting a ratio of waits says nothing and is not drawn.
+    pub const RATIO_NEEDS_WAITING: u32 = 24;
+
+    /// The picture of `now`, with rates over the time since `before`. Both are frames of one run; parts
+    /// that one of them lacks count as 0.
+    #[must_use]
+    pub fn new(cast: &Cast, before: &Frame, now: &Frame) -> Self {
+        let span_s = now.now.as_secs_f64() - before.now.as_secs_f64();
+        let rate = Rate { cast, span_s, before, now };
+        Self {
+            now_s: now.now.as_secs_f64(),
+            span_s: span_s.max(0.0),
+            order: cast.order.clone(),
+            classes: (0..cast.classes.len()).map(|c| rate.class(c)).collect(),
+            stages: (0..now.stages.len()).map(|k| rate.stage(k)).collect(),
+            servers: rate.servers(),
+            has_wait_targets: cast.has_wait_targets(),
+        }
+    }
+
+    /// Each class's share of the sum of mean waits at a stage, by class; `None` while too few wait for it
+    /// to mean anything.
+    #[must_use]
+    pub fn wait_shares(&self, stage: usize) -> Option<Vec<f64>> {
+        let stage = self.stages.get(stage)?;
+        let sum: f64 = stage.classes.iter().filter_map(|c| c.wait_s).sum();
+        let enough = stage.waiting >= Self::RATIO_NEEDS_WAITING && sum > 0.0;
+        enough.then(|| stage.classes.iter().map(|c| c.wait_s.unwrap_or(0.0) / sum).collect())
+    }
+
+    /// The shares of wait the delay weights ask for, by class; `None` if they ask for nothing.
+    #[must_use]
+    pub fn wait_targets(&self) -> Option<Vec<f64>> {
+        let sum: f64 = self.classes.iter().map(|c| c.delay_weight).sum();
+        (self.has_wait_targets && sum > 0.0)
+            .then(|| self.classes.iter().map(|c| c.delay_weight / sum).collect())
+    }
+}
+
+/// Turns two frames into flows.
+struct Rate<'a> {
+    cast: &'a Cast,
+    span_s: f64,
+    before: &'a Frame,
+    now: &'a Frame,
+}
+
+impl Rate<'_> {
+    fn flow(&self, before: u64, now: u64) -> Flow {
+        let per_s = if self.span_s > 0.0 { now.saturating_sub(before) as f64 / self.span_s } else { 0.0 };
+        Flow { total: now, per_s }
+    }
+
+    fn class(&self, c: usize) -> ClassView {
+        let a = self.before.classes.get(c).copied().unwrap_or_default();
+        let b = self.now.classes.get(c).copied().unwrap_or_default();
+        let answered = b.completed.saturating_sub(a.completed);
+        ClassView {
+            rank: self.cast.rank(c),
+            delay_weight: self.cast.classes[c].delay_weight,
+            offered: self.flow(a.arrived, b.arrived),
+            completed: self.flow(a.completed, b.completed),
+            good: self.flow(a.good, b.good),
+            shed: self.flow(a.shed.iter().sum(), b.shed.iter().sum()),
+            wait_s: mean(b.wait_sum_s - a.wait_sum_s, answered),
+            response_s: mean(b.response_sum_s - a.response_sum_s, answered),
+        }
+    }
+
+    fn stage(&self, k: usize) -> StageView {
+        let (empty, stage) = (StageFrame::default(), &self.now.stages[k]);
+        let before = self.before.stages.get(k).unwrap_or(&empty);
+        let cast = self.cast.stages.get(k).copied().unwrap_or_default();
+        let waiting = stage.waiting.iter().sum();
+        let classes = (lanes(self.cast, stage).into_iter().enumerate())
+            .map(|(c, lane)| {
+                let counted = match cast.counted {
+                    Counted::Stage => waiting,
+                    Counted::Level => level_sum(stage, self.cast.classes[c].level),
+                };
+                StageClassView { lane, counted, ..self.at_stage(before, stage, k, c) }
+            })
+            .collect();
+        StageView {
+            limit: stage.limit,
+            counted: cast.counted,
+            waiting,
+            workers: stage.workers,
+            split: cast.split,
+            serving: cast.serving,
+            classes,
+        }
+    }
+
+    /// The flows of one class at stage `k`, without its lane.
+    fn at_stage(&self, before: &StageFrame, now: &StageFrame, k: usize, c: usize) -> StageClassView {
+        let (a, waited) = part(before, c);
+        let (b, waiting) = part(now, c);
+        let offered = if k == 0 {
+            self.flow(arrived(self.before, c), arrived(self.now, c))
+        } else {
+            // What came to a later stage has started, was turned away, or still waits.
+            self.flow(a.started + a.shed + u64::from(waited), b.started + b.shed + u64::from(waiting))
+        };
+        let shed = self.flow(a.shed, b.shed);
+        StageClassView {
+            waiting,
+            offered,
+            shed,
+            started: self.flow(a.started, b.started),
+            shed_share: if offered.per_s > 0.0 { (shed.per_s / offered.per_s).min(1.0) } else { 0.0 },
+            busy: b.busy,
+            slots: b.slots,
+            wait_s: mean(b.wait_sum_s - a.wait_sum_s, b.started.saturating_sub(a.started)),
+            oldest_wait_s: b.oldest_wait_s,
+            ..StageClassView::default()
+        }
+    }
+
+    fn servers(&self) -> Vec<ServerView> {
+        let mut servers: Vec<ServerView> = (self.now.servers.iter().enumerate())
+            .map(|(i, b)| {
+                let a = self.before.servers.get(i);
+                ServerView {
+                    up: b.up,
+                    weight: b.weight,
+                    slots: self.cast.server_slots.get(i).copied().unwrap_or(1),
+                    in_flight: b.in_flight.clone(),
+                    picked: self.flow(a.map_or(0, |a| a.picked), b.picked),
+                    completed: self.flow(a.map_or(0, |a| a.completed), b.completed),
+                    share: 0.0,
+                }
+            })
+            .collect();
+        let all: f64 = servers.iter().map(|s| s.picked.per_s).sum();
+        if all > 0.0 {
+            servers.iter_mut().for_each(|s| s.share = s.picked.per_s / all);
+        }
+        servers
+    }
+}
+
+fn mean(sum_s: f64, count: u64) -> Option<f64> {
+    (count > 0).then(|| (sum_s / count as f64).max(0.0))
+}
+
+fn arrived(frame: &Frame, class: usize) -> u64 {
+    frame.classes.get(class).map_or(0, |c| c.arrived)
+}
+
+/// A class's counters at a stage, and how many of it wait there.
+fn part(stage: &StageFrame, class: usize) -> (StageClassFrame, u32) {
+    let counters = stage.classes.get(class).copied().unwrap_or_default();
+    let waiting = (0..usize::from(stage.levels)).map(|level| at_level(stage, level, class)).sum();
+    (counters, waiting)
+}
+
+fn at_level(stage: &StageFrame, level: usize, class: usize) -> u32 {
+    stage.waiting.get(level * stage.classes.len() + class).copied().unwrap_or(0)
+}
+
+fn level_sum(stage: &StageFrame, level: usize) -> u32 {
+    (0..stage.classes.len()).map(|class| at_level(stage, level, class)).sum()
+}
+
+/// What stands in each class's lane. A class's own requests stand in its own lane while they are at its own
+/// level; one that was moved to another level stands in the lane of that level's first class (or, where a
+/// level belongs to no class, of the next class below it, else in its own).
+fn lanes(cast: &Cast, stage: &StageFrame) -> Vec<Vec<(usize, u32)>> {
+    let mut lanes = vec![Vec::new(); cast.classes.len()];
+    let level_of = |c: usize| cast.classes[c].level;
+    for level in 0..usize::from(stage.levels) {
+        // Highest priority first, so the first class at or below the level is its host.
+        let host = cast.order.iter().copied().find(|&c| level_of(c) <= level);
+        for &class in &cast.order {
+            let lane = if level_of(class) == level { class } else { host.unwrap_or(class) };
+            let n = at_level(stage, level, class);
+            if n > 0 {
+                lanes[lane].push((class, n));
+            }
+        }
+    }
+    lanes
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use tidegate_core::frame::{ClassFrame, ServerFrame};
+    use tidegate_core::time::Instant;
+
+    /// Classes 0, 1, 2 at levels 0, 2, 1; an entry stage and a serving stage; two servers.
+    pub(crate) fn cast() -> Cast {
+        let class = |level, delay_weight| CastClass { level, delay_weight };
+        Cast::new(
+            vec![class(0, 4.0), class(2, 1.0), class(1, 2.0)],
+            vec![CastStage::default(), CastStage { serving: true, ..CastStage::default() }],
+            vec![2, 4],
+        )
+    }
+
+    /// A frame in which `scale` of everything has happened by `at_s`.
+    pub(crate) fn frame(at_s: f64, scale: u64) -> Frame {
+        let class = |n: u64| ClassFrame {
+            arrived: 10 * n * scale,
+            completed: 6 * n * scale,
+            good: 5 * n * scale,
+            shed: [0, 2 * n * scale, 0, 0],
+            wait_sum_s: 1.5 * (n * scale) as f64,
+            response_sum_s: 3.0 * (n * scale) as f64,
+            ..ClassFrame::default()
+        };
+        let at_stage = |n: u64| StageClassFrame {
+            busy: 2,
+            slots: 6,
+            started: 7 * n * scale,
+            shed: 2 * n * scale,
+            wait_sum_s: 0.7 * (n * scale) as f64,
+            oldest_wait_s: 0.25,
+        };
+        let stage = |waiting: Vec<u32>| StageFrame {
+            workers: 6,
+            limit: 100,
+            levels: 3,
+            waiting,
+            classes: (1..=3).map(at_stage).collect(),
+        };
+        let server = |in_flight: Vec<u32>| ServerFrame {
+            up: true,
+            weight: 1.0,
+            max_in_flight: u32::MAX,
+            in_flight,
+            picked: 5 * scale,
+            completed: 4 * scale,
+            failed: 0,
+        };
+        Frame {
+            now: Instant::from_nanos((at_s * 1e9) as u64),
+            classes: (1..=3).map(class).collect(),
+            stages: vec![stage(vec![0; 9]), stage(vec![30, 0, 0, 7, 0, 20, 1, 10, 0])],
+            servers: vec![server(vec![1, 0, 0]), server(vec![0, 3, 5])],
+        }
+    }
+
+    #[test]
+    fn rates_are_differences_over_the_interval() {
+        let model = PictureModel::new(&cast(), &frame(10.0, 1), &frame(12.0, 3));
+        assert_eq!(model.span_s, 2.0);
+        assert_eq!(model.order, [1, 2, 0]);
+        assert_eq!(model.classes[1].rank, 0);
+        assert_eq!(model.classes[0].offered, Flow { total: 30, per_s: 10.0 });
+        assert_eq!(model.classes[2].shed.per_s, 6.0);
+        assert_eq!(model.classes[0].wait_s, Some(0.25));
+        assert_eq!(model.stages[0].classes[0].shed_share, 0.2);
+        assert!((model.stages[1].classes[1].wait_s.unwrap() - 0.1).abs() < 1e-12);
+        assert_eq!(model.servers[0].share, 0.5);
+        assert_eq!(model.servers[0].utilisation(), 0.5);
+        assert_eq!(model.servers[1].utilisation(), 1.0);
+    }
+
+    #[test]
+    fn without_an_interval_nothing_flows() {
+        let model = PictureModel::new(&cast(), &frame(10.0, 3), &frame(10.0, 3));
+        assert_eq!(model.classes[0].offered, Flow { total: 30, per_s: 0.0 });
+        assert_eq!(model.classes[0].wait_s, None);
+        assert_eq!(model.stages[0].classes[0].shed_share, 0.0);
+        let back = PictureModel::new(&cast(), &frame(11.0, 3), &frame(10.0, 1));
+        assert_eq!((back.span_s, back.classes[0].offered.per_s), (0.0, 0.0));
+    }
+
+    #[test]
+    fn every_waiting_request_stands_in_one_lane() {
+        let model = PictureModel::new(&cast(), &frame(0.0, 1), &frame(1.0, 2));
+        let stage = &model.stages[1];
+        let in_lanes: u32 = stage.classes.iter().flat_map(|c| &c.lane).map(|(_, n)| n).sum();
+        assert_eq!(in_lanes, stage.waiting);
+        assert_eq!(stage.waiting, 68);
+        // Class 0 was moved up: 7 to the lane of class 2, and 1 to that of class 1.
+        assert_eq!(stage.classes[0].lane, [(0, 30)]);
+        assert_eq!(stage.classes[1].lane, [(1, 10), (0, 1)]);
+        assert_eq!(stage.classes[2].lane, [(2, 20), (0, 7)]);
+        assert_eq!(stage.classes[2].counted, 27);
+    }
+
+    #[test]
+    fn shares_of_wait_need_a_queue_worth_the_name() {
+        let mut now = frame(12.0, 3);
+        let model = PictureModel::new(&cast(), &frame(10.0, 1), &now);
+        let shares = model.wait_shares(1).expect("68 wait");
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let targets = model.wait_targets().expect("weights differ");
+        assert_eq!(targets, [4.0 / 7.0, 1.0 / 7.0, 2.0 / 7.0]);
+        now.stages[1].waiting = vec![23, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(PictureModel::new(&cast(), &frame(10.0, 1), &now).wait_shares(1), None);
+    }
+
+    #[test]
+    fn frames_of_another_shape_do_not_panic() {
+        let empty = Frame::default();
+        let _ = PictureModel::new(&cast(), &empty, &frame(1.0, 1));
+        let _ = PictureModel::new(&cast(), &frame(1.0, 1), &empty);
+        let _ = PictureModel::new(&Cast::default(), &empty, &empty);
+    }
+}

@@ -1,0 +1,677 @@
+//! Paints the running system.
+//!
+//! [`Picture::paint`] takes where the parts are, what they should say and how they should look; it keeps
+//! only what must outlive a frame: marks in flight and two scales that should not flicker.
+
+use super::boxes::{Boxes, Orientation, PoolBoxes, ServerBoxes, StageBoxes};
+use super::flight::Flight;
+use super::geom::{Lattice, QueueAxis, Rect, apportion, gate, round_up_125};
+use super::legs::{Leg, Travel, balancer_bar, legs, slot};
+use super::model::{PictureModel, ServerView, StageView};
+use super::pen::{Align, Patterns, Pen, grouped};
+use super::pool::{PoolLayout, requests_per_mark};
+use super::theme::Theme;
+use web_sys::CanvasRenderingContext2d;
+
+/// What may move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Motion {
+    /// Everything.
+    #[default]
+    Full,
+    /// Nothing flies; still marks on the ribbons show class and direction.
+    Reduced,
+    /// Nothing moves, marks in flight stand where they are.
+    Paused,
+}
+
+/// How time passes between two frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// Real time since the last paint, in seconds; taken as at most 0.1.
+    pub dt_s: f64,
+    /// Seconds of the run per second of real time.
+    pub speed: f64,
+    /// What may move.
+    pub motion: Motion,
+}
+
+impl Pace {
+    /// Above this speed nothing flies; ribbons pulse instead.
+    pub const FLY_TO: f64 = 8.0;
+    /// Above this speed only levels move.
+    pub const PULSE_TO: f64 = 60.0;
+}
+
+/// How many requests or workers one drawn thing stands for; for the legend.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scales {
+    /// Requests per mark in flight between parts.
+    pub flight: u64,
+    /// Requests per mark in the lanes, by stage.
+    pub lanes: Vec<u32>,
+    /// Workers per cell, by stage; 0 where no pool is shown.
+    pub cells: Vec<u32>,
+    /// Requests per mark on the server cards.
+    pub servers: u32,
+}
+
+/// The painter of one picture.
+#[derive(Debug, Default)]
+pub struct Picture {
+    patterns: Patterns,
+    flight: Flight,
+    scales: Scales,
+    /// Largest rate the widest ribbon has stood for, so that the scale does not jump about.
+    peak_per_s: f64,
+    axes: Vec<QueueAxis>,
+    pulse_px: f64,
+}
+
+/// Most marks drawn in the lanes of a stage; beyond that a mark stands for several requests.
+pub const LANE_MARKS: u32 = 1_000;
+
+impl Picture {
+    /// A picture that has painted nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets scales and marks in flight: for another scenario.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// What one drawn thing stood for in the last paint.
+    #[must_use]
+    pub const fn scales(&self) -> &Scales {
+        &self.scales
+    }
+
+    /// Paints one frame onto a context scaled to CSS pixels.
+    pub fn paint(
+        &mut self,
+        ctx: &CanvasRenderingContext2d,
+        boxes: &Boxes,
+        model: &PictureModel,
+        theme: &Theme,
+        pace: Pace,
+    ) {
+        self.patterns.make(ctx, theme);
+        let pools = pools(boxes, model);
+        let legs = legs(boxes, model, &pools);
+        self.rescale(boxes, model, &legs, &pools);
+        self.fly(model, &legs, pace);
+
+        let pen = Pen { ctx, theme, patterns: &self.patterns };
+        ctx.clear_rect(0.0, 0.0, boxes.size.0, boxes.size.1);
+        self.ribbons(pen, boxes, model, &legs, pace);
+        classifier(pen, boxes, &legs, self.px_per_rate(boxes));
+        if let Some(bar) = balancer_bar(boxes) {
+            pen.round(&bar, 3.0);
+            pen.fill(if model.servers.iter().any(|s| s.up) { theme.ink_2 } else { theme.loss });
+        }
+        for (k, (at, stage)) in boxes.stages.iter().zip(&model.stages).enumerate() {
+            lanes(pen, at, stage, model, self.axes[k], self.scales.lanes[k]);
+            if let (Some(at), Some(pool)) = (at.pool, pools[k].as_ref()) {
+                cells(pen, stage, model, pool);
+                waits(pen, &at, model, k, pool);
+            }
+        }
+        for (at, server) in boxes.servers.iter().zip(&model.servers) {
+            card(pen, at, server, model, self.scales.servers);
+        }
+        match pace.motion {
+            Motion::Reduced => still_marks(pen, model, &legs),
+            _ => flying_marks(pen, model, &legs, &self.flight),
+        }
+    }
+
+    /// Chooses what a mark, a cell and a pixel stand for.
+    fn rescale(&mut self, boxes: &Boxes, model: &PictureModel, legs: &[Leg], pools: &[Option<PoolLayout>]) {
+        let peak = legs.iter().map(|leg| leg.flow.per_s).fold(0.0, f64::max);
+        self.peak_per_s = self.peak_per_s.max(round_up_125(peak));
+        let per_mark = |s: &StageView| round_up_125(f64::from(s.waiting) / f64::from(LANE_MARKS)) as u32;
+        self.scales.lanes = model.stages.iter().map(per_mark).collect();
+        self.scales.cells = pools.iter().map(|p| p.as_ref().map_or(0, |p| p.per_cell)).collect();
+        let places = boxes.servers.iter().map(|s| &s.marks).filter(|r| !r.is_empty()).map(card_places);
+        let most = model.servers.iter().map(ServerView::in_flight_sum).max().unwrap_or(0);
+        self.scales.servers = requests_per_mark(most, places.map(|(c, r)| c * r).min().unwrap_or(1));
+        self.axes.truncate(model.stages.len());
+        for (k, stage) in model.stages.iter().enumerate() {
+            let fresh = QueueAxis::for_limit(stage.limit, longest(stage));
+            match self.axes.get_mut(k) {
+                // A cut axis only grows, and shrinks when it is far too long.
+                Some(axis)
+                    if fresh.max < axis.max
+                        && axis.max <= 4.0 * fresh.max
+                        && axis.max <= f64::from(stage.limit) => {}
+                Some(axis) => *axis = fresh,
+                None => self.axes.push(fresh),
+            }
+        }
+    }
+
+    fn fly(&mut self, model: &PictureModel, legs: &[Leg], pace: Pace) {
+        let dt_s = if pace.dt_s.is_finite() { pace.dt_s.clamp(0.0, 0.1) } else { 0.0 };
+        match pace.motion {
+            Motion::Reduced => self.flight.clear(),
+            _ if pace.speed > Pace::FLY_TO => {
+                self.flight.clear();
+                if pace.motion == Motion::Full {
+                    self.pulse_px = (self.pulse_px + 60.0 * dt_s) % (PULSE[0] + PULSE[1]);
+                }
+            }
+            Motion::Paused => self.flight.advance(legs, model, 0.0, pace.speed),
+            Motion::Full => self.flight.advance(legs, model, dt_s, pace.speed),
+        }
+        self.scales.flight = self.flight.per_mark();
+    }
+
+    /// Pixels of ribbon width for one request a second.
+    fn px_per_rate(&self, boxes: &Boxes) -> f64 {
+        let widest = if boxes.orientation == Orientation::Wide { 20.0 } else { 11.0 };
+        widest / self.peak_per_s.max(1.0)
+    }
+
+    fn ribbons(&self, pen: Pen<'_>, boxes: &Boxes, model: &PictureModel, legs: &[Leg], pace: Pace) {
+        let scale = self.px_per_rate(boxes);
+        let pulse = (Pace::FLY_TO..=Pace::PULSE_TO).contains(&pace.speed) && pace.motion != Motion::Reduced;
+        for leg in legs {
+            let (colour, alpha) = match leg.travel {
+                Travel::Ask => (pen.theme.ink, 0.07),
+                Travel::Send(_) => (pen.theme.ink, 0.08),
+                Travel::Go => (class_style(pen, model, leg.class).colour, 0.16),
+                Travel::Fall => (pen.theme.loss, 0.15),
+            };
+            pen.curve(&leg.curve);
+            if down(model, leg) {
+                pen.dash(&[2.0, 5.0]);
+                pen.alpha(0.8);
+                pen.stroke(pen.theme.loss, 1.2);
+                pen.dash(&[]);
+            } else if leg.flow.per_s > 0.0 {
+                let width = (leg.flow.per_s * scale).max(1.2);
+                pen.alpha(alpha);
+                pen.stroke(colour, width);
+                if pulse {
+                    pen.dash(&PULSE);
+                    pen.ctx.set_line_dash_offset(-self.pulse_px);
+                    pen.alpha(2.0 * alpha);
+                    pen.stroke(colour, (0.6 * width).max(1.2));
+                    pen.ctx.set_line_dash_offset(0.0);
+                    pen.dash(&[]);
+                }
+            }
+        }
+        pen.alpha(1.0);
+        for (at, stage) in boxes.stages.iter().zip(&model.stages) {
+            if stage.classes.iter().any(|c| c.shed.per_s > 0.0) && at.lanes.iter().any(|r| !r.is_empty()) {
+                pen.round(&slot(at), 1.5);
+                pen.fill(pen.theme.loss);
+            }
+        }
+    }
+}
+
+const PULSE: [f64; 2] = [10.0, 22.0];
+
+fn down(model: &PictureModel, leg: &Leg) -> bool {
+    matches!(leg.travel, Travel::Send(i) if !model.servers[i].up)
+}
+
+fn class_style(pen: Pen<'_>, model: &PictureModel, class: usize) -> super::theme::ClassStyle {
+    *pen.theme.class(model.classes.get(class).map_or(class, |c| c.rank))
+}
+
+/// The longest of a stage's queues, as its limit counts them.
+fn longest(stage: &StageView) -> u32 {
+    stage.classes.iter().map(|c| c.counted.max(c.lane.iter().map(|(_, n)| n).sum())).max().unwrap_or(0)
+}
+
+fn pools(boxes: &Boxes, model: &PictureModel) -> Vec<Option<PoolLayout>> {
+    let mut pools: Vec<Option<PoolLayout>> = (boxes.stages.iter().zip(&model.stages))
+        .map(|(at, stage)| {
+            let rows: Vec<f64> = at.lanes.iter().map(Rect::cy).collect();
+            let area = at.pool.filter(|p| !p.cells.is_empty())?.cells;
+            Some(PoolLayout::new(&area, stage, &model.order, &rows))
+        })
+        .collect();
+    pools.resize(model.stages.len().max(boxes.stages.len()), None);
+    pools
+}
+
+/// A bar with one opening a class, as high as its stream.
+fn classifier(pen: Pen<'_>, boxes: &Boxes, legs: &[Leg], px_per_rate: f64) {
+    let Some(region) = boxes.classifier.filter(|r| !r.is_empty()) else { return };
+    let (x, mut y) = (region.cx() - 2.0, region.y);
+    let mut openings: Vec<(f64, f64)> = (legs.iter().filter(|leg| leg.travel == Travel::Ask))
+        .map(|leg| (leg.curve.p[3].1, (leg.flow.per_s * px_per_rate / 2.0 + 4.0).max(7.0)))
+        .collect();
+    openings.sort_by(|a, b| a.0.total_cmp(&b.0));
+    pen.ctx.begin_path();
+    for (middle, half) in openings {
+        pen.add_round(&Rect::new(x, y, 4.0, middle - half - y), 2.0);
+        y = middle + half;
+    }
+    pen.add_round(&Rect::new(x, y, 4.0, region.bottom() - y), 2.0);
+    pen.fill(pen.theme.ink_2);
+}
+
+/// The lanes of a stage with their axis, marks and gates.
+fn lanes(
+    pen: Pen<'_>,
+    at: &StageBoxes,
+    stage: &StageView,
+    model: &PictureModel,
+    axis: QueueAxis,
+    per_mark: u32,
+) {
+    ruler(pen, &at.curve, axis, stage.limit);
+    for &class in &model.order {
+        let Some(lane) = at.lanes.get(class).filter(|r| !r.is_empty()) else { continue };
+        let view = &stage.classes[class];
+        let full = view.counted >= stage.limit;
+        pen.ctx.save();
+        pen.round(lane, 6.0);
+        pen.ctx.clip();
+        pen.block(lane, pen.theme.water);
+        let own: u32 = view.lane.iter().map(|(_, n)| n).sum();
+        if view.counted > own {
+            counted_with(pen, lane, axis, view.counted);
+        }
+        end_of_lane(pen, lane, axis, stage.limit, full);
+        let lattice = Lattice::new(lane, axis, per_mark);
+        lane_marks(pen, model, class, &view.lane, &lattice, per_mark);
+        pen.ctx.restore();
+        if per_mark > 1 && own > 0 {
+            mark_scale(pen, model, class, (lane.x + 10.0, lane.y + 11.0), per_mark);
+        }
+        pen.ctx.begin_path();
+        gate(lane, at.gate_x, view.shed_share).iter().for_each(|bar| pen.add_round(bar, 2.0));
+        pen.fill(pen.theme.ink);
+    }
+}
+
+/// The queue axis: 0 at the head, the limit at the tail.
+fn ruler(pen: Pen<'_>, strip: &Rect, axis: QueueAxis, limit: u32) {
+    if strip.is_empty() || strip.h < 14.0 {
+        return;
+    }
+    let y = (strip.bottom() - 4.0).round() + 0.5;
+    pen.line((strip.x, y), (strip.right(), y));
+    pen.stroke(pen.theme.line_2, 1.0);
+    let whole = axis.max >= f64::from(limit);
+    let middle = (axis.max >= 4.0 && strip.w >= 120.0).then_some((axis.max / 2.0).round());
+    for n in [Some(0.0), middle, Some(axis.max)].into_iter().flatten() {
+        let x = axis.x(strip, n);
+        let align = match n {
+            0.0 => Align::Right,
+            n if n < axis.max => Align::Centre,
+            _ => Align::Left,
+        };
+        let wall = n == axis.max && whole;
+        let x_tick = x.clamp(strip.x + 0.75, strip.right() - 0.75);
+        pen.line((x_tick, y - if wall { 6.0 } else { 3.0 }), (x_tick, y + 4.0));
+        pen.stroke(if wall { pen.theme.ink } else { pen.theme.line_2 }, if wall { 1.5 } else { 1.0 });
+        let nudge = if align == Align::Left { 5.0 } else { 0.0 };
+        pen.text(&grouped(n as u64), (x + nudge, y - 5.0), 11.0, 400, align, pen.theme.ink_3);
+    }
+}
+
+/// Shades what the limit counts besides the lane's own requests.
+fn counted_with(pen: Pen<'_>, lane: &Rect, axis: QueueAxis, counted: u32) {
+    let x = axis.x(lane, f64::from(counted));
+    pen.alpha(0.07);
+    pen.block(&Rect::new(x, lane.y, lane.right() - x, lane.h), pen.theme.ink);
+    pen.alpha(0.5);
+    pen.line((x, lane.y), (x, lane.bottom()));
+    pen.stroke(pen.theme.ink, 1.2);
+    pen.alpha(1.0);
+}
+
+/// The wall at the limit, or a break where the axis ends before it.
+fn end_of_lane(pen: Pen<'_>, lane: &Rect, axis: QueueAxis, limit: u32, full: bool) {
+    if axis.max >= f64::from(limit) {
+        if full {
+            pen.alpha(0.3);
+            pen.tiled(&Rect::new(lane.x, lane.y, 9.0, lane.h), pen.patterns.loss());
+            pen.alpha(1.0);
+        }
+        let colour = if full { pen.theme.loss } else { pen.theme.ink_2 };
+        pen.block(&Rect::new(lane.x, lane.y, 3.0, lane.h), colour);
+        return;
+    }
+    pen.ctx.begin_path();
+    let mut y = lane.y;
+    let mut left = false;
+    while y < lane.bottom() + 6.0 {
+        let x = lane.x + if left { 2.0 } else { 6.0 };
+        if y == lane.y {
+            pen.ctx.move_to(x, y)
+        } else {
+            pen.ctx.line_to(x, y)
+        }
+        (y, left) = (y + 5.0, !left);
+    }
+    pen.stroke(pen.theme.line_2, 1.2);
+}
+
+/// The requests in a lane: its own as one path, strangers (moved up from elsewhere) among them.
+fn lane_marks(
+    pen: Pen<'_>,
+    model: &PictureModel,
+    host: usize,
+    lane: &[(usize, u32)],
+    lattice: &Lattice,
+    per_mark: u32,
+) {
+    let counts = marks_by_class(lane, per_mark);
+    let places = scatter(&counts, host);
+    for &(class, _) in &counts {
+        let style = class_style(pen, model, class);
+        let r = if class == host { lattice.radius } else { 1.15 * lattice.radius };
+        pen.ctx.begin_path();
+        for (i, _) in places.iter().enumerate().filter(|&(_, &c)| c == class) {
+            pen.mark(style.mark, lattice.at(i, 0.0), r);
+        }
+        pen.fill(style.colour);
+    }
+}
+
+/// Marks of each class in a lane, when each stands for `per_mark` requests; at least one if any waits.
+fn marks_by_class(lane: &[(usize, u32)], per_mark: u32) -> Vec<(usize, usize)> {
+    lane.iter().map(|&(class, n)| (class, n.div_ceil(per_mark.max(1)) as usize)).collect()
+}
+
+/// Which class stands at each place of a lane: strangers evenly spread among the host's.
+fn scatter(counts: &[(usize, usize)], host: usize) -> Vec<usize> {
+    let total: usize = counts.iter().map(|(_, n)| n).sum();
+    let mut places = vec![host; total];
+    let strangers: Vec<usize> =
+        counts.iter().filter(|(c, _)| *c != host).flat_map(|&(c, n)| core::iter::repeat_n(c, n)).collect();
+    let free = total.max(1) as f64 / strangers.len().max(1) as f64;
+    for (i, &class) in strangers.iter().enumerate() {
+        places[((i as f64 + 0.5) * free) as usize] = class;
+    }
+    places
+}
+
+/// "mark = n".
+fn mark_scale(pen: Pen<'_>, model: &PictureModel, class: usize, at: (f64, f64), per_mark: u32) {
+    let style = class_style(pen, model, class);
+    pen.ctx.begin_path();
+    pen.mark(style.mark, at, 3.2);
+    pen.fill(style.colour);
+    let text = format!("= {}", grouped(per_mark.into()));
+    pen.text(&text, (at.0 + 7.0, at.1 + 4.0), 11.0, 500, Align::Left, pen.theme.ink);
+}
+
+/// Workers: filled in the colour of the class they work for, outlined while idle.
+fn cells(pen: Pen<'_>, stage: &StageView, model: &PictureModel, pool: &PoolLayout) {
+    let cell_path = |range: core::ops::Range<usize>| {
+        pen.ctx.begin_path();
+        range.for_each(|i| pen.add_round(&pool.grid.cell(i), 2.5));
+    };
+    let mut end = 0;
+    for &class in &model.order {
+        let (segment, style) = (pool.segments[class], class_style(pen, model, class));
+        cell_path(segment.from..segment.from + segment.busy);
+        pen.fill(style.colour);
+        cell_path(segment.from + segment.busy..segment.to);
+        pen.fill(pen.theme.water);
+        pen.alpha(0.7);
+        pen.stroke(style.colour, 1.0);
+        pen.alpha(1.0);
+        end = end.max(segment.to);
+    }
+    cell_path(end..pool.cells);
+    pen.fill(pen.theme.water);
+    pen.stroke(if stage.split { pen.theme.loss } else { pen.theme.line_2 }, 1.0);
+}
+
+/// The counts beside the cells, and the bar of wait shares with its targets.
+fn waits(pen: Pen<'_>, at: &PoolBoxes, model: &PictureModel, k: usize, pool: &PoolLayout) {
+    let x = if at.wait.is_empty() { at.cells.right() + 14.0 } else { (at.cells.right() + at.wait.x) / 2.0 };
+    for &class in &model.order {
+        let (style, y) = (class_style(pen, model, class), pool.door[class]);
+        pen.ctx.begin_path();
+        pen.mark(style.mark, (x, y - 10.0), 4.2);
+        pen.fill(style.colour);
+        let count = grouped(pool.segments[class].count.into());
+        pen.text(&count, (x, y + 8.0), 12.5, 600, Align::Centre, pen.theme.ink);
+    }
+    if !at.wait.is_empty() {
+        wait_bar(pen, &at.wait, model, k);
+    }
+}
+
+fn wait_bar(pen: Pen<'_>, bar: &Rect, model: &PictureModel, k: usize) {
+    pen.block(bar, pen.theme.water);
+    let shares = model.wait_shares(k);
+    let mut y = bar.y;
+    for &class in model.order.iter().filter(|_| shares.is_some()) {
+        let h = shares.as_ref().map_or(0.0, |s| s[class]) * bar.h;
+        let style = class_style(pen, model, class);
+        let part = Rect::new(bar.x, y, bar.w, (h - 1.5).max(0.0));
+        pen.alpha(0.9);
+        pen.block(&part, style.colour);
+        pen.alpha(1.0);
+        if h > 14.0 {
+            pen.ctx.begin_path();
+            pen.mark(style.mark, (part.cx(), part.cy()), 3.2);
+            pen.fill(pen.theme.sheet);
+        }
+        y += h;
+    }
+    let Some(targets) = model.wait_targets() else { return };
+    let mut y = bar.y;
+    pen.alpha(if shares.is_some() { 1.0 } else { 0.45 });
+    for &class in model.order.iter().take(model.order.len().saturating_sub(1)) {
+        y += targets[class] * bar.h;
+        pen.block(&Rect::new(bar.x - 3.0, y - 2.0, bar.w + 6.0, 4.0), pen.theme.sheet);
+        pen.block(&Rect::new(bar.x - 3.0, y - 0.75, bar.w + 6.0, 1.5), pen.theme.ink);
+        pen.ctx.begin_path();
+        pen.polygon(&[(bar.x - 2.0, y), (bar.x - 8.0, y - 4.0), (bar.x - 8.0, y + 4.0)]);
+        pen.fill(pen.theme.ink);
+    }
+    pen.alpha(1.0);
+}
+
+const CARD_PITCH: (f64, f64) = (8.6, 9.2);
+
+/// Columns and rows of marks on a server card.
+fn card_places(area: &Rect) -> (usize, usize) {
+    let count = |length: f64, pitch: f64| (length / pitch).floor().max(1.0) as usize;
+    (count(area.w, CARD_PITCH.0), count(area.h, CARD_PITCH.1))
+}
+
+/// A server: frame, requests in flight, load.
+fn card(pen: Pen<'_>, at: &ServerBoxes, server: &ServerView, model: &PictureModel, per_mark: u32) {
+    if at.card.is_empty() {
+        return;
+    }
+    let edge = at.card.grown(-0.5, -0.5);
+    pen.round(&edge, 8.0);
+    if server.up {
+        pen.stroke(pen.theme.line, 1.0);
+    } else {
+        pen.ctx.save();
+        pen.ctx.clip();
+        pen.alpha(0.14);
+        pen.tiled(&edge, pen.patterns.loss());
+        pen.ctx.restore();
+        pen.dash(&[4.0, 3.0]);
+        pen.round(&edge, 8.0);
+        pen.stroke(pen.theme.loss, 1.0);
+        pen.dash(&[]);
+    }
+    weight_bar(pen, &at.card, server, model);
+    load_bar(pen, &at.load, server);
+    if server.up && !at.marks.is_empty() {
+        in_flight(pen, &at.marks, server, model, per_mark);
+    }
+}
+
+/// Left edge of a card: the weight against the largest of all; an empty trough where nothing is weighed.
+fn weight_bar(pen: Pen<'_>, card: &Rect, server: &ServerView, model: &PictureModel) {
+    let most = model.servers.iter().map(|s| s.weight).fold(0.0, f64::max);
+    if model.servers.iter().all(|s| s.weight == server.weight) || most <= 0.0 {
+        return;
+    }
+    let trough = Rect::new(card.x + 5.0, card.y + 6.0, 3.0, (card.h - 12.0).max(0.0));
+    pen.round(&trough, 1.5);
+    pen.fill(pen.theme.line);
+    if server.up {
+        let h = (server.weight / most).clamp(0.0, 1.0) * trough.h;
+        pen.round(&Rect::new(trough.x, trough.bottom() - h, 3.0, h), 1.5);
+        pen.fill(pen.theme.ink);
+    }
+}
+
+/// Places in use of all places; a bar of single places where they are few. Over 88 % it turns red.
+fn load_bar(pen: Pen<'_>, area: &Rect, server: &ServerView) {
+    if area.is_empty() {
+        return;
+    }
+    let upright = area.h > area.w;
+    let length = if upright { area.h } else { area.w };
+    let thick = (if upright { area.w } else { area.h }).min(8.0);
+    let parts = if server.slots <= 12 && length / f64::from(server.slots.max(1)) >= 4.0 {
+        server.slots.max(1)
+    } else {
+        1
+    };
+    let gap = if parts > 1 { 1.5 } else { 0.0 };
+    let load = if server.up { server.utilisation() } else { 0.0 };
+    let colour = if load > 0.88 { pen.theme.loss } else { pen.theme.ink_2 };
+    let piece = |from: f64, to: f64| {
+        if upright {
+            Rect::new(area.right() - thick, area.bottom() - to, thick, to - from)
+        } else {
+            Rect::new(area.x + from, area.bottom() - thick, to - from, thick)
+        }
+    };
+    let each = length / f64::from(parts);
+    for i in 0..parts {
+        let from = f64::from(i) * each;
+        let filled = ((load * f64::from(parts) - f64::from(i)).clamp(0.0, 1.0)) * (each - gap);
+        pen.round(&piece(from, from + each - gap), 2.0);
+        pen.fill(if server.up { pen.theme.water } else { pen.theme.line });
+        if filled > 0.0 {
+            pen.round(&piece(from, from + filled), 2.0);
+            pen.fill(colour);
+        }
+    }
+}
+
+fn in_flight(pen: Pen<'_>, area: &Rect, server: &ServerView, model: &PictureModel, per_mark: u32) {
+    let (columns, rows) = card_places(area);
+    let of = |class: usize| server.in_flight.get(class).copied().unwrap_or(0);
+    let marks = server.in_flight_sum().div_ceil(per_mark.max(1)).min((columns * rows) as u32);
+    let shares: Vec<f64> = model.order.iter().map(|&class| f64::from(of(class))).collect();
+    let mut i = 0;
+    for (&class, n) in model.order.iter().zip(apportion(marks, &shares)) {
+        let style = class_style(pen, model, class);
+        pen.ctx.begin_path();
+        for _ in 0..n {
+            let x = area.x + ((i % columns) as f64 + 0.5) * CARD_PITCH.0;
+            let y = area.y + ((i / columns) as f64 + 0.5) * CARD_PITCH.1;
+            pen.mark(style.mark, (x, y), 2.8);
+            i += 1;
+        }
+        pen.fill(style.colour);
+    }
+}
+
+/// For reduced motion: marks that stand on every ribbon that carries something.
+fn still_marks(pen: Pen<'_>, model: &PictureModel, legs: &[Leg]) {
+    for leg in legs.iter().filter(|leg| leg.flow.per_s > 0.0) {
+        match leg.travel {
+            Travel::Ask => [0.25, 0.5, 0.75].iter().for_each(|&u| grey(pen, leg.curve.at(u))),
+            Travel::Go => {
+                let style = class_style(pen, model, leg.class);
+                pen.ctx.begin_path();
+                [0.25, 0.5, 0.75].iter().for_each(|&u| pen.mark(style.mark, leg.curve.at(u), 2.6));
+                pen.fill(style.colour);
+            }
+            Travel::Fall => {
+                let style = class_style(pen, model, leg.class);
+                pen.ctx.begin_path();
+                [0.45, 0.8].iter().for_each(|&u| pen.mark(style.mark, leg.curve.at(u), 2.6));
+                hollow(pen);
+            }
+            Travel::Send(_) => {}
+        }
+    }
+}
+
+fn grey(pen: Pen<'_>, at: (f64, f64)) {
+    pen.ctx.begin_path();
+    pen.disc(at, 2.2);
+    pen.fill(pen.theme.ink_3);
+}
+
+fn hollow(pen: Pen<'_>) {
+    pen.fill(pen.theme.sheet);
+    pen.stroke(pen.theme.loss, 1.4);
+}
+
+/// Marks under way: one path a class, then those without a class yet, then the falling ones.
+fn flying_marks(pen: Pen<'_>, model: &PictureModel, legs: &[Leg], flight: &Flight) {
+    let under_way = || {
+        flight.flyers().iter().filter_map(|f| {
+            let leg = legs.get(f.leg)?;
+            Some((f, leg, f.progress(leg)?))
+        })
+    };
+    for &class in &model.order {
+        let style = class_style(pen, model, class);
+        let of_class = |travel| matches!(travel, Travel::Go | Travel::Send(_));
+        pen.ctx.begin_path();
+        for (_, leg, u) in under_way().filter(|(f, leg, _)| f.class == class && of_class(leg.travel)) {
+            pen.mark(style.mark, leg.curve.at(u), 2.5);
+        }
+        pen.fill(style.colour);
+    }
+    pen.ctx.begin_path();
+    for (_, leg, u) in under_way().filter(|(_, leg, _)| leg.travel == Travel::Ask) {
+        pen.disc(leg.curve.at(u), 2.2);
+    }
+    pen.fill(pen.theme.ink_3);
+    for (f, leg, u) in under_way().filter(|(_, leg, _)| leg.travel == Travel::Fall) {
+        pen.alpha(((1.0 - u) * 4.0).clamp(0.0, 1.0));
+        pen.ctx.begin_path();
+        pen.mark(class_style(pen, model, f.class).mark, leg.curve.at(u), 2.6);
+        hollow(pen);
+    }
+    pen.alpha(1.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_mark_a_request_up_to_a_thousand() {
+        let lane = [(2, 61), (0, 9)];
+        assert_eq!(marks_by_class(&lane, 1), [(2, 61), (0, 9)]);
+        let places = scatter(&marks_by_class(&lane, 1), 2);
+        assert_eq!(places.len(), 70);
+        assert_eq!(places.iter().filter(|&&c| c == 0).count(), 9);
+        assert_eq!(marks_by_class(&[(0, 1), (1, 4_001)], 5), [(0, 1), (1, 801)]);
+    }
+
+    #[test]
+    fn strangers_alone_still_stand_somewhere() {
+        assert_eq!(scatter(&[(1, 3)], 0), [1, 1, 1]);
+        assert!(scatter(&[], 0).is_empty());
+    }
+
+    #[test]
+    fn a_card_has_room_for_at_least_one_mark() {
+        assert_eq!(card_places(&Rect::new(0.0, 0.0, 103.0, 28.0)), (11, 3));
+        assert_eq!(card_places(&Rect::new(0.0, 0.0, 2.0, 2.0)), (1, 1));
+    }
+}
