@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use ipnet::IpNet;
 
@@ -23,7 +23,7 @@ use ipnet::IpNet;
     disable_help_subcommand = true,
     after_help = "Examples:
   tidegate play --demo                       the playground with a live gateway beside it
-  tidegate simulate preset:first-look        statistics of one scenario, with intervals
+  tidegate simulate preset:flash-crowd        statistics of one scenario, with intervals
   tidegate serve scenario.toml --upstream http://127.0.0.1:9001
   tidegate link encode scenario.toml         the link that carries this scenario
 
@@ -40,6 +40,15 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve the playground to a browser.
     Play(PlayArgs),
+    /// Run a scenario in virtual time and print what became of it.
+    Simulate(SimulateArgs),
+    /// Make, read, bring up to date and check share links.
+    #[command(subcommand)]
+    Link(LinkCommand),
+    /// List the built-in scenarios, or print one.
+    Presets(PresetsArgs),
+    /// Say everything that is wrong with a scenario.
+    Check(CheckArgs),
     /// Print a completion script for a shell.
     #[command(after_help = "Examples:
   tidegate completions bash > ~/.local/share/bash-completion/completions/tidegate
@@ -49,6 +58,11 @@ pub(crate) enum Command {
         /// Which shell.
         shell: Shell,
     },
+    /// Print the JSON Schema of scenario files, for editors and generators.
+    Schema,
+    /// Measure the simulator on this machine.
+    #[command(hide = true)]
+    BenchSim(BenchSimArgs),
 }
 
 /// Serve the playground to a browser.
@@ -80,7 +94,7 @@ pub(crate) struct PlayArgs {
 /// connections over all upstreams.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  tidegate serve preset:first-look --upstream http://10.0.0.7:8000 --upstream http://10.0.0.8:8000
+  tidegate serve preset:flash-crowd --upstream http://10.0.0.7:8000 --upstream http://10.0.0.8:8000
   tidegate serve scenario.toml --upstream big=http://10.0.0.7:8000 --upstream small=http://10.0.0.8:8000
   tidegate serve --config /etc/tidegate.toml
   tidegate serve 'https://example.org/#t1z.…' --listen 0.0.0.0:8080 --upstream http://127.0.0.1:9001
@@ -121,4 +135,173 @@ pub(crate) struct ServeArgs {
     /// Serve the page from this folder instead of from the binary.
     #[arg(long, value_name = "DIR", env = "TIDEGATE_WWW")]
     pub(crate) www: Option<PathBuf>,
+}
+
+/// Run a scenario in virtual time and print what became of it.
+///
+/// The same scenario, seed and version give the same run, and the same trace hash, on every machine and in the browser.
+/// Where a run is too short for a figure to be trusted, the table says "run longer" instead of printing it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tidegate simulate preset:mm1                          with the exact result beside the simulated one
+  tidegate simulate scenario.toml --replications 20     twenty independent runs, on all processors
+  tidegate simulate '#t1z.…' --seed 7 --format json     what a link carries, for a program to read
+  tidegate simulate preset:flash-crowd --format json --series > run.json
+  tidegate simulate preset:trace-replay --input access.log --speed 10
+
+JSON holds times in seconds. Counts and rates of classes are means over the replications.")]
+pub(crate) struct SimulateArgs {
+    /// File (TOML or JSON), preset:NAME, share link or `-`.
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) scenario: String,
+    /// Seed of every random stream, instead of the scenario's own.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..1 << 53))]
+    pub(crate) seed: Option<u64>,
+    /// Independent runs; intervals are then over runs.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) replications: u32,
+    /// Runs at once; changes nothing but the time it takes [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// How to print it: csv is one row a class.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+    /// Add what happened over time to the JSON (of the first replication).
+    #[arg(long)]
+    pub(crate) series: bool,
+    /// Seconds between two points of the series [default: a 300th of the run].
+    #[arg(long, value_name = "SECONDS", requires = "series")]
+    pub(crate) series_step: Option<f64>,
+    /// Write to this file, whole or not at all, instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Table,
+    /// For programs: one object, documented.
+    Json,
+    /// For spreadsheets.
+    Csv,
+}
+
+/// Make, read, bring up to date and check share links.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LinkCommand {
+    /// Print the link that carries a scenario.
+    #[command(after_help = "Examples:
+  tidegate link encode scenario.toml
+  tidegate link encode preset:mm1 --base https://example.org/tidegate/ --verifiable")]
+    Encode {
+        /// File (TOML or JSON), preset:NAME, share link or `-`.
+        #[arg(value_name = "SCENARIO")]
+        scenario: String,
+        /// Address of the page; without it, only what follows it is printed.
+        #[arg(long, value_name = "URL")]
+        base: Option<String>,
+        /// Percent-encoded JSON instead of compressed: longer, but a person can read it.
+        #[arg(long)]
+        readable: bool,
+        /// Run the scenario and put the hash of the run into the link, so that it can be verified.
+        #[arg(long)]
+        verifiable: bool,
+    },
+    /// Print the scenario that a link carries.
+    Decode {
+        /// Share link, or `-`.
+        #[arg(value_name = "LINK")]
+        link: String,
+        /// How to print it.
+        #[arg(long, value_enum, default_value_t = DecodeFormat::Json)]
+        format: DecodeFormat,
+    },
+    /// Rewrite a link or scenario of an older version as the newest.
+    Migrate {
+        /// Share link, scenario file or `-`.
+        #[arg(value_name = "LINK")]
+        link: String,
+        /// Address of the page; without it, that of the link, if it has one.
+        #[arg(long, value_name = "URL")]
+        base: Option<String>,
+    },
+    /// Run the scenario of a link again and compare the hash it carries.
+    #[command(
+        after_help = "Exit status: 0 if the run is reproduced exactly, 1 if it differs or the link carries no hash."
+    )]
+    Verify {
+        /// Share link, or `-`.
+        #[arg(value_name = "LINK")]
+        link: String,
+    },
+}
+
+/// How a decoded scenario is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DecodeFormat {
+    /// Indented JSON, fields in the order of the schema, defaults left out.
+    Json,
+    /// The very bytes that were packed.
+    Canonical,
+    /// TOML.
+    Toml,
+}
+
+/// List the built-in scenarios, or print one.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tidegate presets
+  tidegate presets flash-crowd --format toml > my-scenario.toml")]
+pub(crate) struct PresetsArgs {
+    /// Which one.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// How to print it; json and toml of one preset are scenario files.
+    #[arg(long, value_enum, default_value_t = PresetFormat::Table)]
+    pub(crate) format: PresetFormat,
+}
+
+/// How presets are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PresetFormat {
+    /// For people.
+    Table,
+    /// JSON.
+    Json,
+    /// TOML.
+    Toml,
+}
+
+/// Say everything that is wrong with a scenario.
+///
+/// One line a problem: `FILE: path: rule, value found`. Unknown fields are problems here; elsewhere they are noted.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tidegate check scenario.toml
+  tidegate check scenarios/*.json
+
+Exit status: 0 if all are right, 2 if one is wrong, 1 if one cannot be read.")]
+pub(crate) struct CheckArgs {
+    /// Files (TOML or JSON), preset:NAME, share links or `-`.
+    #[arg(value_name = "SCENARIO", required = true)]
+    pub(crate) scenarios: Vec<String>,
+}
+
+/// Measure the simulator on this machine: events a second, one thread, statistics on.
+#[derive(Debug, Args)]
+pub(crate) struct BenchSimArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Which scenario to run.
+    #[arg(long, value_name = "SCENARIO", default_value = "preset:four-classes")]
+    pub(crate) scenario: String,
+    /// How long to measure each loop.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) seconds: f64,
 }

@@ -246,7 +246,7 @@ mod tests {
             admin = "[::1]:9"
             upstreams = ["http://10.0.0.7:8000", "small=http://b.example"]
             trusted = ["10.0.0.0/8", "192.0.2.1"]
-            scenario = "preset:first-look"
+            scenario = "preset:flash-crowd"
             [limits]
             connections = 5
             header_bytes = 8192
@@ -267,7 +267,7 @@ mod tests {
             ["10.0.0.0/8".parse::<IpNet>().unwrap(), "192.0.2.1/32".parse().unwrap()]
         );
         assert_eq!(settings.limits.drain_timeout, Duration::from_millis(4));
-        assert_eq!(settings.scenario, Some(ScenarioSource::Reference("preset:first-look".into())));
+        assert_eq!(settings.scenario, Some(ScenarioSource::Reference("preset:flash-crowd".into())));
     }
 
     #[test]

@@ -3,15 +3,23 @@
 //! It holds no policy: commands turn arguments into a scenario, hand it to `tidegate-core`, and print what comes back.
 
 mod assets;
+mod bench_sim;
+mod check;
 mod cli;
 #[expect(dead_code, reason = "read by the `serve` command, which lands with the server")]
 mod config;
 mod failure;
+mod link;
 mod output;
 mod play;
+mod presets;
+mod progress;
 #[expect(dead_code, reason = "run by the `serve` command, which lands with the command line")]
 mod serve;
+mod simulate;
 mod source;
+mod tabulate;
+mod text;
 
 use std::process::ExitCode;
 
@@ -33,6 +41,12 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Play(args) => play::run(args),
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Link(command) => link::run(&command),
+        Command::Presets(args) => presets::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Schema => output::print(&format!("{:#}\n", tidegate_core::scenario::json_schema())),
+        Command::BenchSim(args) => bench_sim::run(&args),
         Command::Completions { shell } => completions(shell),
     }
 }

@@ -24,7 +24,6 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// As [`print`] and [`write_file`].
-#[expect(dead_code, reason = "for `simulate --output`, which lands with the simulator")]
 pub(crate) fn deliver(path: Option<&Path>, text: &str) -> anyhow::Result<()> {
     match path {
         Some(path) => write_file(path, &anstream::adapter::strip_str(text).to_string()),

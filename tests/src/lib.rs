@@ -1,3 +1,1 @@
 //! Shared helpers of the whole-system tests.
-
-pub mod webdriver;

@@ -1,5 +1,3 @@
-//! Scenarios of the classifier: rules in, class out.
-
 use super::*;
 use alloc::string::{String, ToString};
 use alloc::vec;

@@ -52,6 +52,12 @@ impl Parsed {
         write(&self.wire, &self.extra)
     }
 
+    /// The same for people to read and edit: indented.
+    #[must_use]
+    pub fn to_pretty_json(&self) -> String {
+        json::pretty(&self.to_canonical_json())
+    }
+
     /// Makes it a scenario that can be run.
     ///
     /// # Errors

@@ -1,0 +1,265 @@
+//! The binary as its users meet it: exit status, what goes to which stream, and the documented JSON.
+
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+mod common;
+
+use common::{Folder, TINY_JSON, TINY_TOML, tidegate, tidegate_with_input};
+use serde_json::Value;
+
+#[test]
+fn a_result_has_the_documented_fields() {
+    let report = tidegate(&["simulate", "preset:demo", "--format", "json", "--series"]).json();
+    for field in [
+        "scenario",
+        "seed",
+        "replications",
+        "engine",
+        "trace_hash",
+        "events",
+        "wall_s",
+        "events_per_s",
+        "warmup_s",
+        "classes",
+        "stages",
+        "servers",
+        "series",
+    ] {
+        assert!(!report[field].is_null(), "{field} is missing");
+    }
+    let hash = report["trace_hash"].as_str().unwrap();
+    assert!(hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()), "trace_hash {hash}");
+    for class in report["classes"].as_array().unwrap() {
+        for field in ["name", "arrived", "completed", "shed", "goodput_per_s", "wait_s", "response_s"] {
+            assert!(!class[field].is_null(), "classes[].{field} is missing");
+        }
+        for cause in ["early", "full", "forced", "deadline"] {
+            assert!(class["shed"][cause].is_number(), "shed.{cause} is missing");
+        }
+        for time in ["wait_s", "response_s"] {
+            for field in ["mean", "ci95", "p50", "p90", "p95", "p99"] {
+                assert!(class[time].get(field).is_some(), "{time}.{field} is missing");
+            }
+        }
+    }
+    for field in ["name", "share", "utilisation", "weight"] {
+        assert!(!report["servers"][0][field].is_null(), "servers[].{field} is missing");
+    }
+    for (name, column) in report["series"].as_object().unwrap() {
+        let points = column["t_s"].as_array().unwrap().len();
+        assert_eq!(column["v"].as_array().unwrap().len(), points, "series {name}");
+        assert!(points > 200, "series {name} has {points} points");
+    }
+}
+
+#[test]
+fn threads_change_nothing_but_the_time_it_takes() {
+    let run = |jobs: &str| {
+        let mut report = tidegate(&[
+            "simulate",
+            "preset:four-classes",
+            "--format",
+            "json",
+            "--replications",
+            "4",
+            "--jobs",
+            jobs,
+        ])
+        .json();
+        let report_fields = report.as_object_mut().unwrap();
+        report_fields.remove("wall_s");
+        report_fields.remove("events_per_s");
+        report
+    };
+    assert_eq!(run("1"), run("2"));
+}
+
+#[test]
+fn a_seed_changes_the_run_and_the_same_seed_repeats_it() {
+    let hash = |seed: &str| {
+        let report = tidegate(&["simulate", "preset:demo", "--format", "json", "--seed", seed]).json();
+        assert_eq!(report["seed"].to_string(), seed);
+        report["trace_hash"].clone()
+    };
+    assert_eq!(hash("7"), hash("7"));
+    assert_ne!(hash("7"), hash("8"));
+}
+
+#[test]
+fn toml_json_and_link_are_the_same_scenario() {
+    let folder = Folder::new("same");
+    let toml = folder.file("tiny.toml", TINY_TOML);
+    let json = folder.file("tiny.json", TINY_JSON);
+    let link = tidegate(&["link", "encode", &toml]).text();
+    assert_eq!(link, tidegate(&["link", "encode", &json]).text());
+    assert!(link.starts_with("#t1z."), "{link}");
+
+    let hash =
+        |reference: &str| tidegate(&["simulate", reference, "--format", "json"]).json()["trace_hash"].clone();
+    let want = hash(&json);
+    assert_eq!(hash(&toml), want);
+    assert_eq!(hash(link.trim()), want);
+    assert_eq!(hash(&format!("https://example.org/page/{}&at=3", link.trim())), want);
+    let piped = tidegate_with_input(&["simulate", "-", "--format", "json"], TINY_TOML).json();
+    assert_eq!(piped["trace_hash"], want);
+}
+
+#[test]
+fn a_link_decodes_to_what_was_encoded_and_encodes_to_the_same_bytes() {
+    for preset in tidegate(&["presets", "--format", "json"]).json().as_array().unwrap() {
+        let link = preset["link"].as_str().unwrap();
+        let decoded = tidegate(&["link", "decode", link]).text();
+        let original = tidegate(&["presets", preset["name"].as_str().unwrap(), "--format", "json"]).text();
+        assert_eq!(decoded, original, "{}", preset["name"]);
+        let again = tidegate_with_input(&["link", "encode", "-"], &decoded).text();
+        assert_eq!(again.trim(), link, "{}", preset["name"]);
+    }
+}
+
+#[test]
+fn a_verifiable_link_verifies_and_an_altered_one_does_not() {
+    let link =
+        tidegate(&["link", "encode", "preset:demo", "--verifiable", "--base", "http://127.0.0.1:7171/"])
+            .text();
+    let link = link.trim();
+    let (body, hash) = link.rsplit_once("&h=").unwrap();
+    assert_eq!(hash.len(), 12, "{link}");
+    let full = tidegate(&["simulate", "preset:demo", "--format", "json"]).json();
+    assert_eq!(hash, &full["trace_hash"].as_str().unwrap()[..12]);
+
+    let same = tidegate(&["link", "verify", link]);
+    assert_eq!(same.status, 0, "{}", same.stderr);
+    assert!(same.stdout.contains("reproduced exactly"), "{}", same.stdout);
+    let other = tidegate(&["link", "verify", &format!("{body}&h=000000000000")]);
+    assert_eq!(other.status, 1);
+    assert!(other.stderr.contains("differs"), "{}", other.stderr);
+    let none = tidegate(&["link", "verify", body]);
+    assert_eq!(none.status, 1);
+    assert!(none.stderr.contains("no hash"), "{}", none.stderr);
+}
+
+#[test]
+fn a_broken_link_is_a_bad_scenario() {
+    let link = tidegate(&["link", "encode", "preset:mm1"]).text();
+    let cut = &link.trim()[..link.len() - 3];
+    let out = tidegate(&["simulate", cut]);
+    assert_eq!((out.status, out.stdout.as_str()), (2, ""), "{}", out.stderr);
+}
+
+#[test]
+fn a_bad_scenario_is_status_2_with_path_rule_and_value() {
+    let folder = Folder::new("bad");
+    let bad = TINY_JSON.replace("\"workers\": 2", "\"workers\": 0");
+    assert_ne!(bad, TINY_JSON);
+    let file = folder.file("bad.json", &bad);
+    for command in ["simulate", "check"] {
+        let out = tidegate(&[command, &file]);
+        assert_eq!((out.status, out.stdout.as_str()), (2, ""), "{command}: {}", out.stderr);
+        assert!(out.stderr.contains("stages[0].workers: "), "{command}: {}", out.stderr);
+        assert!(out.stderr.contains(", found 0"), "{command}: {}", out.stderr);
+    }
+}
+
+#[test]
+fn check_lists_every_problem_and_passes_what_is_right() {
+    let folder = Folder::new("check");
+    let good = folder.file("good.toml", TINY_TOML);
+    let bad = TINY_JSON
+        .replace("\"workers\": 2", "\"workers\": 0, \"wrokers\": 2")
+        .replace("\"seed\": 3", "\"seed\": -1");
+    let bad = folder.file("bad.json", &bad);
+    let out = tidegate(&["check", &good, &bad]);
+    assert_eq!(out.status, 2);
+    assert!(out.stdout.contains("good.toml: ok, 1 class, 1 stage, 1 server"), "{}", out.stdout);
+    for path in ["run.seed: ", "stages[0].workers: ", "stages[0].wrokers: "] {
+        assert!(out.stderr.contains(&format!("bad.json: {path}")), "{path} is missing in\n{}", out.stderr);
+    }
+}
+
+#[test]
+fn anything_else_is_status_1_with_nothing_on_standard_output() {
+    for arguments in [
+        &["simulate", "no-such-file.toml"][..],
+        &["simulate", "preset:mm1", "--replications", "0"],
+        &["no-such-command"],
+        &["simulate", "preset:demo", "--output", "no/such/folder/out.json"],
+        &["simulate", "preset:mm1", "--series"],
+    ] {
+        let out = tidegate(arguments);
+        assert_eq!((out.status, out.stdout.as_str()), (1, ""), "{arguments:?}: {}", out.stderr);
+        assert!(!out.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_misspelt_preset_names_the_right_one() {
+    let out = tidegate(&["simulate", "preset:flash-crwod"]);
+    assert_eq!(out.status, 2);
+    assert!(
+        out.stderr
+            .contains("preset: one of the built-in scenarios, found flash-crwod (did you mean flash-crowd?)")
+    );
+    let out = tidegate(&["simulate", "mm1"]);
+    assert_eq!(out.status, 1);
+    assert!(out.stderr.contains("did you mean preset:mm1?"), "{}", out.stderr);
+}
+
+#[test]
+fn the_table_names_its_units_and_the_run() {
+    let folder = Folder::new("table");
+    let longer = TINY_TOML.replace("horizon_us = 5_000_000", "horizon_us = 500_000_000");
+    let text = tidegate(&["simulate", &folder.file("tiny.toml", &longer)]).text();
+    for part in ["Tiny", "seed 3", "trace hash", "±", " ms", "events", "exact means: M/M/2"] {
+        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+    }
+    assert!(!text.contains('\u{1b}'), "no colours into a pipe");
+}
+
+#[test]
+fn csv_has_one_row_a_class() {
+    let text = tidegate(&["simulate", "preset:demo", "--format", "csv"]).text();
+    let rows: Vec<_> = text.lines().collect();
+    assert_eq!(rows.len(), 4, "{text}");
+    assert!(rows[0].starts_with("class,arrived,completed,"), "{}", rows[0]);
+    let columns = rows[0].split(',').count();
+    assert!(rows.iter().all(|row| row.split(',').count() == columns), "{text}");
+}
+
+#[test]
+fn a_file_is_written_whole_and_replaces_the_old_one() {
+    let folder = Folder::new("output");
+    let file = folder.file("out.json", "old");
+    let out = tidegate(&["simulate", "preset:demo", "--format", "json", "--output", &file]);
+    assert_eq!((out.status, out.stdout.as_str()), (0, ""), "{}", out.stderr);
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert!(report["trace_hash"].is_string());
+    assert_eq!(folder.entries(), ["out.json"], "no temporary file stays");
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let out = common::closed_pipe(&["presets", "--format", "json"]);
+    assert_eq!((out.status, out.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn help_explains_itself() {
+    let help = tidegate(&["--help"]).text();
+    for command in ["play", "simulate", "link", "presets", "check", "completions"] {
+        assert!(help.contains(&format!("  {command} ")), "{command} is missing in\n{help}");
+    }
+    assert!(help.contains("SCENARIO, wherever it is asked for, is a file (TOML or JSON), `preset:NAME`"));
+    assert!(help.contains("Exit status: 0; 2 for a scenario that cannot be used; 1 for anything else."));
+    assert!(!help.contains("bench-sim"), "a chore of ours, hidden");
+    for command in ["play", "simulate", "presets", "check", "completions"] {
+        let help = tidegate(&[command, "--help"]).text();
+        assert!(help.contains("Examples:\n  tidegate "), "{command} has no examples");
+    }
+}
+
+#[test]
+fn completions_know_the_commands() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = tidegate(&["completions", shell]).text();
+        assert!(script.contains("simulate"), "{shell}");
+    }
+}
