@@ -24,9 +24,17 @@ impl LeastConnections {
 impl Pick for LeastConnections {
     #[inline]
     fn pick(&mut self, servers: &Servers, except: Option<ServerId>, _draw: Draw) -> Option<ServerId> {
-        let (id, _) = ring(self.next, servers)
-            .filter(|&(id, s)| s.has_room() && Some(id) != except)
-            .min_by_key(|(_, s)| s.in_flight)?;
+        let mut best = None;
+        let mut fewest = u32::MAX;
+        for (id, server) in ring(self.next, servers) {
+            if server.in_flight < fewest && server.has_room() && Some(id) != except {
+                (best, fewest) = (Some(id), server.in_flight);
+                if fewest == 0 {
+                    break;
+                }
+            }
+        }
+        let id = best?;
         self.next = (usize::from(id.0) + 1) % servers.len();
         Some(id)
     }

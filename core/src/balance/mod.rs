@@ -217,13 +217,12 @@ impl Pick for Balancer {
 }
 
 /// The servers in ring order from `from` on, each once.
+#[inline]
 fn ring(from: usize, servers: &Servers) -> impl Iterator<Item = (ServerId, &Server)> {
-    let n = servers.len();
-    (0..n).map(move |step| {
-        let at = if from + step >= n { from + step - n } else { from + step };
-        let id = ServerId(at as u16);
-        (id, servers.get(id))
-    })
+    let (before, after) = servers.servers.split_at(from.min(servers.len()));
+    let number = |(at, server): (usize, _)| (ServerId(at as u16), server);
+    let after = (from..).zip(after).map(number);
+    after.chain(before.iter().enumerate().map(number))
 }
 
 #[cfg(test)]

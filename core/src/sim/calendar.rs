@@ -76,11 +76,25 @@ impl Calendar {
         }
     }
 
-    /// Time and rank of the next event.
+    /// Time and rank of the next event. Looks past an open hole without closing it.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<(Instant, u8)> {
-        self.fill();
-        self.heap.first().map(|e| (Instant::from_nanos(e.at), (e.order >> 56) as u8))
+    pub(crate) fn peek(&self) -> Option<(Instant, u8)> {
+        let first = if self.hole {
+            match self.heap.get(1..)? {
+                [] => return None,
+                [one] => one,
+                [one, two, ..] => {
+                    if two.before(one) {
+                        two
+                    } else {
+                        one
+                    }
+                }
+            }
+        } else {
+            self.heap.first()?
+        };
+        Some((Instant::from_nanos(first.at), (first.order >> 56) as u8))
     }
 
     /// Takes the next event.
@@ -172,7 +186,7 @@ mod tests {
     fn random_traffic_leaves_in_order() {
         let mut calendar = Calendar::default();
         let mut list: Vec<(u64, u64)> = Vec::new();
-        for n in 0..20_000_u64 {
+        for n in 0..4_000_u64 {
             if mix(n) % 5 < 3 {
                 let at = mix(n ^ 77) % 1_000;
                 calendar.push(Instant::from_nanos(at), Rank::Control, What::Timed(n as u32));

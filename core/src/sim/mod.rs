@@ -312,7 +312,7 @@ impl Simulation {
 
     /// Time of the next event within the run.
     #[must_use]
-    pub fn next_event_at(&mut self) -> Option<Instant> {
+    pub fn next_event_at(&self) -> Option<Instant> {
         let calendar = self.calendar.peek().map(|(at, _)| at);
         let deadline = self.gateway.poll_at();
         let next = match (calendar, deadline) {

@@ -86,10 +86,10 @@ impl Stage {
     /// Takes the next job for which a worker is free and puts it on that worker.
     #[inline]
     pub(crate) fn take(&mut self, jobs: &mut Jobs, now: Instant) -> Option<u32> {
-        if self.lanes.len() == 0 {
+        let free = self.slots.free();
+        if free == 0 || self.lanes.len() == 0 {
             return None;
         }
-        let free = self.slots.free();
         let slot = self.order.next(&self.lanes, jobs, free)?;
         self.leave(jobs, slot, now);
         let job = &jobs[slot];
