@@ -1,5 +1,7 @@
 //! Shared helpers of the whole-system tests.
 
+pub mod webdriver;
+
 use tidegate_core::scenario::{Scenario, parse_json};
 
 /// The scenario written in a test.

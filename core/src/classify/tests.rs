@@ -1,3 +1,5 @@
+//! Scenarios of the classifier: rules in, class out.
+
 use super::*;
 use alloc::string::{String, ToString};
 use alloc::vec;

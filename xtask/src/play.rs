@@ -1,0 +1,38 @@
+//! `cargo xtask play`: from a fresh clone to a running system in a browser.
+
+use anyhow::Result;
+
+use crate::workspace::Workspace;
+use crate::{process, say, web};
+
+/// Where the page is served unless the caller says otherwise.
+const LISTEN: &str = "127.0.0.1:7171";
+
+/// Builds page and binary, then runs `tidegate play --demo` until it is stopped; `rest` is passed on.
+///
+/// # Errors
+/// When something does not build, or the binary ends with an error.
+pub(crate) fn run(workspace: &Workspace, rest: &[&str]) -> Result<()> {
+    web::build(workspace)?;
+    build_binary(workspace, "release")?;
+    let mut play = std::process::Command::new(workspace.binary("release"));
+    play.args(["play", "--demo"]);
+    if !rest.iter().any(|word| *word == "--listen" || word.starts_with("--listen=")) {
+        play.args(["--listen", LISTEN]);
+    }
+    process::run(play.args(rest))
+}
+
+/// Builds the `tidegate` binary with a profile (`debug` or `release`).
+///
+/// # Errors
+/// When it does not compile.
+pub(crate) fn build_binary(workspace: &Workspace, profile: &str) -> Result<()> {
+    say::heading(&format!("Building the tidegate binary ({profile})"));
+    let mut cargo = process::host_cargo(&workspace.root);
+    cargo.args(["build", "--package", "tidegate", "--bin", "tidegate"]);
+    if profile == "release" {
+        cargo.arg("--release");
+    }
+    process::run(&mut cargo)
+}

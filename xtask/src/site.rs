@@ -1,0 +1,218 @@
+//! What the browser downloads: packing it, weighing it, and laying it out for a static host.
+//!
+//! `x.br` and `x.gz` stand beside `x` for servers that choose by `Accept-Encoding`. A packed file counts as current only
+//! if it unpacks to its source, so there is no stamp that could be wrong; and it is never older than its source, so a
+//! server may skip one that is.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::files;
+use crate::workspace::Workspace;
+
+/// All that the page may weigh, packed.
+const BUDGET: u64 = 350 * 1024;
+/// File types that packing makes smaller.
+const PACKABLE: &[&str] = &["css", "html", "js", "json", "mjs", "svg", "toml", "txt", "wasm", "webmanifest"];
+/// Folder of `www` that a visitor loads on request only, example by example.
+const ON_REQUEST: &str = "scenarios/";
+const BROTLI_WINDOW: u32 = 22;
+const BROTLI_QUALITY: u32 = 11;
+
+/// One file that the page is made of. Sizes in bytes.
+pub(crate) struct Asset {
+    name: String,
+    raw: u64,
+    gzip: u64,
+    brotli: u64,
+}
+
+/// Writes the packed neighbours of every packable file below `www` that are missing or out of date.
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub(crate) fn pack(www: &Path) -> Result<()> {
+    for file in sources(www)? {
+        if is_packable(&file) {
+            pack_as(&file, "br", brotli, unbrotli)?;
+            pack_as(&file, "gz", gzip, ungzip)?;
+        }
+    }
+    remove_orphans(www)
+}
+
+type Codec = fn(&[u8]) -> Result<Vec<u8>>;
+
+fn pack_as(file: &Path, suffix: &str, pack: Codec, unpack: Codec) -> Result<()> {
+    let packed = with_suffix(file, suffix);
+    let source = files::read(file)?;
+    let current = fs::read(&packed).is_ok_and(|old| unpack(&old).is_ok_and(|old| old == source));
+    if !current {
+        files::write_if_changed(&packed, &pack(&source)?)?;
+    } else if modified(&packed)? < modified(file)? {
+        let handle = fs::File::options().append(true).open(&packed)?;
+        handle.set_modified(modified(file)?).with_context(|| format!("cannot touch {}", packed.display()))?;
+    }
+    Ok(())
+}
+
+fn modified(file: &Path) -> Result<SystemTime> {
+    let time = fs::metadata(file).and_then(|meta| meta.modified());
+    time.with_context(|| format!("no time of {}", file.display()))
+}
+
+/// Removes packed files whose source is gone.
+fn remove_orphans(www: &Path) -> Result<()> {
+    for file in files::walk(www, &|_| false)? {
+        if is_packed(&file) && !file.with_extension("").is_file() {
+            fs::remove_file(&file).with_context(|| format!("cannot remove {}", file.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn brotli(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut packed = Vec::new();
+    let mut writer = brotli::CompressorWriter::new(&mut packed, 4096, BROTLI_QUALITY, BROTLI_WINDOW);
+    writer.write_all(bytes)?;
+    drop(writer);
+    Ok(packed)
+}
+
+fn unbrotli(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    brotli::Decompressor::new(bytes, 4096).read_to_end(&mut plain)?;
+    Ok(plain)
+}
+
+fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    writer.write_all(bytes)?;
+    Ok(writer.finish()?)
+}
+
+fn ungzip(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain)?;
+    Ok(plain)
+}
+
+/// The unpacked files of the site.
+fn sources(www: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = files::walk(www, &|_| false)?;
+    found.retain(|file| !is_packed(file) && file.extension().is_none_or(|e| e != "tmp"));
+    Ok(found)
+}
+
+fn extension(file: &Path) -> &str {
+    file.extension().and_then(|e| e.to_str()).unwrap_or("")
+}
+
+fn is_packed(file: &Path) -> bool {
+    matches!(extension(file), "br" | "gz")
+}
+
+fn is_packable(file: &Path) -> bool {
+    PACKABLE.contains(&extension(file))
+}
+
+fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
+/// The files that make up the page, without the examples that are loaded on request.
+///
+/// # Errors
+/// When a file cannot be looked at.
+pub(crate) fn assets(www: &Path) -> Result<Vec<Asset>> {
+    let size = |file: &Path| fs::metadata(file).map(|meta| meta.len());
+    let mut assets = Vec::new();
+    for file in sources(www)? {
+        let name = files::relative(www, &file);
+        if name.starts_with(ON_REQUEST) {
+            continue;
+        }
+        let raw = size(&file).with_context(|| format!("no size of {}", file.display()))?;
+        let packed = |suffix| size(&with_suffix(&file, suffix)).unwrap_or(raw);
+        assets.push(Asset { name, raw, gzip: packed("gz"), brotli: packed("br") });
+    }
+    Ok(assets)
+}
+
+/// A table of what the page weighs.
+pub(crate) fn table(assets: &[Asset]) -> String {
+    let mut text = format!("{:<44} {:>9} {:>9} {:>9}\n", "file", "raw", "gzip", "brotli");
+    let mut row = |name: &str, raw: u64, gzip: u64, brotli: u64| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{name:<44} {raw:>9} {gzip:>9} {brotli:>9}");
+    };
+    for a in assets {
+        row(&a.name, a.raw, a.gzip, a.brotli);
+    }
+    row("total", sum(assets, |a| a.raw), sum(assets, |a| a.gzip), sum(assets, |a| a.brotli));
+    let _ = writeln!(text, "{:<44} {:>29}", "budget", BUDGET);
+    text
+}
+
+fn sum(assets: &[Asset], size: impl Fn(&Asset) -> u64) -> u64 {
+    assets.iter().map(size).sum()
+}
+
+/// Holds the page to its budget.
+///
+/// # Errors
+/// When it is over.
+pub(crate) fn check_budget(assets: &[Asset]) -> Result<()> {
+    let total = sum(assets, |a| a.brotli);
+    ensure!(total <= BUDGET, "the page weighs {total} bytes with brotli; its budget is {BUDGET}");
+    Ok(())
+}
+
+/// Copies the site to a folder that any static host can serve.
+///
+/// # Errors
+/// When `folder` holds something that is not a site of ours, or cannot be written.
+pub(crate) fn lay_out(workspace: &Workspace, folder: &Path) -> Result<()> {
+    let ours = folder.join("index.html").is_file() && folder.join("pkg").is_dir();
+    let empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    if !empty && !ours {
+        bail!("{} holds something else; name an empty or new folder", folder.display());
+    }
+    let www = workspace.www();
+    for file in files::walk(&www, &|_| false)? {
+        files::write_if_changed(&folder.join(files::relative(&www, &file)), &files::read(&file)?)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_loses_nothing() {
+        let text = "a tide gate lets through what the ditch can carry. ".repeat(50);
+        let codecs: [(Codec, Codec); 2] = [(brotli, unbrotli), (gzip, ungzip)];
+        for (pack, unpack) in codecs {
+            let packed = pack(text.as_bytes()).expect("memory only");
+            assert!(packed.len() < text.len() / 4, "packed to {} bytes", packed.len());
+            assert_eq!(unpack(&packed).expect("our own output"), text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_page_over_its_budget_is_refused() {
+        let asset = |brotli| Asset { name: "x.js".into(), raw: 9 * BUDGET, gzip: 2 * BUDGET, brotli };
+        assert!(check_budget(&[asset(BUDGET)]).is_ok());
+        let error = check_budget(&[asset(BUDGET), asset(1)]).unwrap_err().to_string();
+        assert!(error.contains("358401"), "{error}");
+    }
+}

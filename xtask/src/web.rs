@@ -1,0 +1,96 @@
+//! Builds the page: compiles `web` to WebAssembly, generates its JavaScript side, and packs what the browser loads.
+//!
+//! Not used: wasm-opt. Its output is smaller unpacked but larger after brotli than what rustc's own optimiser leaves.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::toolchain::{Target, WasmToolchain};
+use crate::workspace::Workspace;
+use crate::{files, process, say, site};
+
+/// Names the generated files: `NAME.js` and `NAME_bg.wasm`.
+pub(crate) const MODULE: &str = "tidegate_web";
+pub(crate) const PROFILE: &str = "wasm-release";
+
+/// `cargo xtask web`: builds the page, prints what it weighs, and lays it out in `dist` if asked.
+///
+/// # Errors
+/// When a tool is missing, something does not compile, or the page is over its budget.
+pub(crate) fn run(workspace: &Workspace, dist: Option<PathBuf>) -> Result<()> {
+    build(workspace)?;
+    let assets = site::assets(&workspace.www())?;
+    print!("{}", site::table(&assets));
+    site::check_budget(&assets)?;
+    if let Some(folder) = dist {
+        site::lay_out(workspace, &folder)?;
+        println!("site for a static host: {}", folder.display());
+    }
+    Ok(())
+}
+
+/// Brings `www/pkg` and the packed files of `www` up to date.
+///
+/// # Errors
+/// As [`run`], without the budget.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    let start = Instant::now();
+    let toolchain = WasmToolchain::find(workspace, Target::Browser)?;
+    say::heading(&format!("Building the page ({})", toolchain.describe()));
+    let mut cargo = toolchain.cargo(workspace);
+    cargo
+        .args(["build", "--package", "tidegate-web", "--lib", "--profile", PROFILE])
+        .args(toolchain.place(workspace));
+    process::run(&mut cargo)?;
+    let compiled = workspace.target.join("wasm").join(Target::Browser.triple()).join(PROFILE);
+    generate(workspace, &compiled.join(format!("{MODULE}.wasm")))?;
+    site::pack(&workspace.www())?;
+    say::note(&format!("page built in {}", say::seconds(start.elapsed())));
+    Ok(())
+}
+
+/// Runs wasm-bindgen on `wasm` and brings its output to `www/pkg`, touching only what changed.
+fn generate(workspace: &Workspace, wasm: &Path) -> Result<()> {
+    let fresh = workspace.target.join("wasm").join("pkg");
+    let stamp = workspace.target.join("wasm").join("pkg.input");
+    let input = files::read(wasm)?;
+    // The copy of the input says what `fresh` was made from. It is as large as the module, but cannot be wrong.
+    if fs::read(&stamp).is_ok_and(|old| old == input) {
+        return mirror(&fresh, &workspace.pkg());
+    }
+    files::remove_folder(&fresh)?;
+    Bindgen::new()
+        .input_bytes(MODULE, input.clone())
+        .web(true)?
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .generate(&fresh)
+        .context("wasm-bindgen could not process the module")?;
+    mirror(&fresh, &workspace.pkg())?;
+    files::write_if_changed(&stamp, &input)?;
+    Ok(())
+}
+
+/// Makes `to` hold what `from` holds; packed neighbours (`.br`, `.gz`) of files that stay are left.
+fn mirror(from: &Path, to: &Path) -> Result<()> {
+    let mut kept = BTreeSet::new();
+    for file in files::walk(from, &|_| false)? {
+        let name = files::relative(from, &file);
+        files::write_if_changed(&to.join(&name), &files::read(&file)?)?;
+        kept.insert(name);
+    }
+    for file in files::walk(to, &|_| false)? {
+        let name = files::relative(to, &file);
+        let source = name.strip_suffix(".br").or_else(|| name.strip_suffix(".gz")).unwrap_or(&name);
+        if !kept.contains(source) {
+            fs::remove_file(&file).with_context(|| format!("cannot remove {}", file.display()))?;
+        }
+    }
+    Ok(())
+}
