@@ -13,10 +13,11 @@ pub mod import;
 mod jobs;
 pub mod link;
 pub mod measure;
-pub mod report;
 pub mod scenario;
 pub mod sim;
 pub mod stage;
 pub mod theory;
 pub mod time;
 pub mod unit;
+
+pub use sim::report;

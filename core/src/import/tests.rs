@@ -1,3 +1,5 @@
+//! Logs and traces as they come: well-formed, odd, and broken.
+
 use super::*;
 use crate::classify::Classifier;
 use crate::scenario::v1::{FromV1, RuleV1};

@@ -20,6 +20,7 @@ mod calendar;
 mod clients;
 mod law;
 mod random;
+pub mod report;
 mod result;
 mod server;
 
