@@ -295,6 +295,13 @@ impl Gateway {
         self.counts.iter().map(|c| c.in_system).sum()
     }
 
+    /// Deadlines kept, for a test that they do not pile up.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn expiries_held(&self) -> usize {
+        self.expiries.len()
+    }
+
     /// The class of a job that is inside, and when it arrived.
     #[must_use]
     pub fn job(&self, job: JobId) -> Option<(ClassId, Instant)> {
