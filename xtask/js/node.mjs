@@ -1,7 +1,9 @@
-// Runs the page's module in Node: one line of JSON for each preset named on the command line (all if none is).
+// Loads the page's module in Node and runs the body of an async function on it; prints the string that it returns.
+// Arguments: the body, then what it sees as `args`.
 import { readFileSync } from "node:fs";
 import * as tidegate from "./pkg/tidegate_web.js";
 
 tidegate.initSync({ module: readFileSync(new URL("./pkg/tidegate_web_bg.wasm", import.meta.url)) });
-const [call, ...args] = process.argv.slice(2);
-process.stdout.write(tidegate[call](...args));
+const AsyncFunction = (async () => {}).constructor;
+const [body, ...args] = process.argv.slice(2);
+process.stdout.write(await new AsyncFunction("tidegate", "args", body)(tidegate, args));

@@ -1,9 +1,169 @@
-//! `cargo xtask bench`: speed, measured side by side in one run.
+//! `cargo xtask bench`: speed, measured side by side in one run, because figures of different days do not compare.
 
-use anyhow::{Result, bail};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
 
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use crate::module::{Node, Page};
 use crate::workspace::Workspace;
+use crate::{files, packages, play, process, say, web};
 
-pub(crate) fn sim(_workspace: &Workspace) -> Result<()> {
-    bail!("not yet")
+/// Each figure is measured for about this long.
+const SECONDS: f64 = 3.0;
+/// Goals of the four-class, eight-server scenario with statistics on.
+const NATIVE_GOAL: f64 = 8e6;
+const CHROMIUM_GOAL: f64 = 0.6;
+
+const SIMPY: &str = "simpy==4.1.2";
+const INSTALL_LIMIT: Duration = Duration::from_secs(180);
+
+/// Runs the module's four-class scenario again and again for a time; the rates are whole runs, as in the binary.
+const MEASURE: &str = "
+    const measure = async (bench, seconds) => {
+        const rates = [], begin = performance.now();
+        let hash = '';
+        while (rates.length < 3 || performance.now() - begin < seconds * 1000) {
+            const start = performance.now();
+            const run = JSON.parse(bench(1));
+            rates.push(run.events / (performance.now() - start) * 1000);
+            hash = run.trace_hash;
+        }
+        rates.sort((a, b) => a - b);
+        const [best, median] = [rates.at(-1), rates[rates.length >> 1]];
+        return { best_events_per_s: best, median_events_per_s: median, trace_hash: hash };
+    };";
+
+/// Events a second: the best and the median of the passes.
+struct Rate {
+    what: String,
+    best: f64,
+    median: f64,
+}
+
+impl Rate {
+    fn read(what: impl Into<String>, report: &Value) -> Result<Self> {
+        let figure = |name: &str| report[name].as_f64().with_context(|| format!("no {name} in {report}"));
+        Ok(Self {
+            what: what.into(),
+            best: figure("best_events_per_s")?,
+            median: figure("median_events_per_s")?,
+        })
+    }
+}
+
+/// Measures the simulator natively, in Node and in Chromium, beside a bare M/M/1 loop and SimPy, and prints the table.
+///
+/// # Errors
+/// When something does not build or run. A missed goal is printed, not an error: machines differ.
+pub(crate) fn sim(workspace: &Workspace) -> Result<()> {
+    web::build(workspace)?;
+    play::build_binary(workspace, "release")?;
+    let native = native(workspace)?;
+    let node = in_node(workspace)?;
+    let chromium = in_chromium(workspace)?;
+    let simpy = simpy(workspace)?;
+    for (place, report) in [("Node", &node), ("Chromium", &chromium)] {
+        let same = report["trace_hash"] == native["trace_hash"];
+        ensure!(same, "{place} ran something else: {} is not {}", report["trace_hash"], native["trace_hash"]);
+    }
+    let rates = [
+        Rate::read("four classes, eight servers: native", &native)?,
+        Rate::read("  the same in Node", &node)?,
+        Rate::read("  the same in Chromium", &chromium)?,
+        Rate::read("bare two-clock M/M/1 loop: native", &native["bare_mm1"])?,
+        Rate::read(format!("M/M/1 in SimPy {}", simpy["version"].as_str().unwrap_or_default()), &simpy)?,
+    ];
+    print!("{}{}", table(&rates), goals(&rates[0], &rates[2]));
+    Ok(())
+}
+
+fn table(rates: &[Rate]) -> String {
+    let mut text = format!("{:<40} {:>14} {:>14} {:>10}\n", "events a second", "best", "median", "to native");
+    for rate in rates {
+        let ratio = rate.best / rates[0].best;
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{:<40} {:>14.0} {:>14.0} {ratio:>10.3}", rate.what, rate.best, rate.median);
+    }
+    text
+}
+
+fn goals(native: &Rate, chromium: &Rate) -> String {
+    let met = |yes: bool| if yes { "met" } else { "MISSED" };
+    let ratio = chromium.best / native.best;
+    format!(
+        "native, at least {:.0} M: {}\nChromium, at least {:.0} % of native: {} ({:.0} %)\n",
+        NATIVE_GOAL / 1e6,
+        met(native.best >= NATIVE_GOAL),
+        CHROMIUM_GOAL * 100.0,
+        met(ratio >= CHROMIUM_GOAL),
+        ratio * 100.0,
+    )
+}
+
+fn parsed(text: &str) -> Result<Value> {
+    serde_json::from_str(text).with_context(|| format!("not JSON: {text}"))
+}
+
+fn native(workspace: &Workspace) -> Result<Value> {
+    say::heading("Measuring the binary");
+    let mut binary = Command::new(workspace.binary("release"));
+    parsed(&process::output(binary.args(["bench-sim", "--json", "--seconds", &SECONDS.to_string()]))?)
+}
+
+fn in_node(workspace: &Workspace) -> Result<Value> {
+    say::heading("Measuring the module in Node");
+    let script = format!("{MEASURE}\nreturn JSON.stringify(await measure(tidegate.bench_sim, {SECONDS}));");
+    parsed(&Node::prepare(workspace)?.run(&script)?)
+}
+
+fn in_chromium(workspace: &Workspace) -> Result<Value> {
+    say::heading("Measuring the module in Chromium");
+    let script = format!("{MEASURE}\nreturn await measure(tidegate.bench_sim, arguments[0]);");
+    Page::open(&workspace.www())?.run(&script, &[json!(SECONDS)])
+}
+
+fn simpy(workspace: &Workspace) -> Result<Value> {
+    let python = python_with_simpy(workspace)?;
+    say::heading("Measuring SimPy");
+    let script = workspace.root.join("xtask/py/simpy_mm1.py");
+    parsed(&process::output(Command::new(python).arg(script).arg(SECONDS.to_string()))?)
+}
+
+/// A Python of our own below `target`, with SimPy in it.
+fn python_with_simpy(workspace: &Workspace) -> Result<PathBuf> {
+    let folder = workspace.target.join("python");
+    let python = folder.join("bin/python");
+    let ready = folder.join(format!("{SIMPY}.ready"));
+    if ready.is_file() {
+        return Ok(python);
+    }
+    say::heading(&format!("Installing {SIMPY} below target/ (once)"));
+    let make = || process::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder));
+    if make().is_err() {
+        packages::install("Python, for the comparison with SimPy", &["python3", "python3-venv"])?;
+        make()?;
+    }
+    let mut pip = Command::new(&python);
+    process::run_within(pip.args(["-m", "pip", "install", "--quiet", SIMPY]), INSTALL_LIMIT)?;
+    files::write_if_changed(&ready, b"")?;
+    Ok(python)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(best: f64) -> Rate {
+        Rate { what: "x".into(), best, median: best }
+    }
+
+    #[test]
+    fn goals_are_judged_by_the_best_pass() {
+        let text = goals(&rate(10e6), &rate(5.9e6));
+        assert!(text.contains("at least 8 M: met") && text.contains("MISSED (59 %)"), "{text}");
+    }
 }

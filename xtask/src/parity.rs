@@ -3,15 +3,15 @@
 //! Node and Chromium run the very module that the page is served, not a build of their own.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
-use serde_json::{Value, json};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
+use crate::module::{Node, Page};
 use crate::workspace::Workspace;
-use crate::{browser, files, play, process, say, static_server, web, webdriver};
+use crate::{play, process, say, web};
 
 /// Who runs a preset.
 const PLACES: [&str; 4] = ["native debug", "native release", "Node", "Chromium"];
@@ -108,82 +108,10 @@ fn hash(report: &str) -> Result<String> {
     hash.map(str::to_owned).with_context(|| format!("a report without trace_hash: {report}"))
 }
 
-/// Node with a copy of the page's module.
-pub(crate) struct Node {
-    program: std::path::PathBuf,
-    script: std::path::PathBuf,
-}
-
-impl Node {
-    /// Lays the module out where Node takes it for what it is, an ES module.
-    ///
-    /// # Errors
-    /// When Node is missing, or the copy cannot be written.
-    pub(crate) fn prepare(workspace: &Workspace) -> Result<Self> {
-        let folder = workspace.target.join("node");
-        for part in ["pkg", "vendor"] {
-            let from = workspace.www().join(part);
-            let sources = if from.is_dir() { files::walk(&from, &|_| false)? } else { Vec::new() };
-            for file in sources {
-                files::write_if_changed(
-                    &folder.join(part).join(files::relative(&from, &file)),
-                    &files::read(&file)?,
-                )?;
-            }
-        }
-        files::write_if_changed(&folder.join("package.json"), b"{ \"type\": \"module\" }\n")?;
-        let script = folder.join("node.mjs");
-        files::write_if_changed(&script, include_bytes!("../js/node.mjs"))?;
-        Ok(Self { program: browser::node()?, script })
-    }
-
-    /// Calls a function of the module that takes and returns strings.
-    ///
-    /// # Errors
-    /// When it throws.
-    pub(crate) fn call(&self, function: &str, arguments: &[&str]) -> Result<String> {
-        process::output(Command::new(&self.program).arg(&self.script).arg(function).args(arguments))
-    }
-}
-
-/// A page in Chromium that has loaded the module, and does nothing else.
-pub(crate) struct Page {
-    browser: webdriver::Browser,
-}
-
-impl Page {
-    /// Serves `www` and loads the module into an empty page.
-    ///
-    /// # Errors
-    /// When the browser is missing or cannot load the module.
-    pub(crate) fn open(www: &Path) -> Result<Self> {
-        let found = browser::chromium()?;
-        let address = static_server::serve(www.to_owned())?;
-        let browser = webdriver::Browser::start(&found.chromium, &found.driver)?;
-        browser.open(&format!("http://{address}{}", static_server::BLANK))?;
-        let load = "globalThis.tidegate = await import(arguments[0]); await tidegate.default();";
-        browser
-            .run_async(load, &[json!(format!("/pkg/{}.js", web::MODULE))])
-            .context("loading the module")?;
-        Ok(Self { browser })
-    }
-
-    /// Calls a function of the module that takes and returns strings.
-    ///
-    /// # Errors
-    /// When it throws.
-    pub(crate) fn call(&self, function: &str, arguments: &[&str]) -> Result<String> {
-        let call = "const [name, args] = arguments; return await tidegate[name](...args);";
-        let value = self.browser.run_async(call, &[json!(function), json!(arguments)])?;
-        match value {
-            Value::String(text) => Ok(text),
-            other => bail!("{function} returned {other} in Chromium, not a string"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn row(preset: &str, last: &str) -> Row {

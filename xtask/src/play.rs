@@ -1,5 +1,7 @@
 //! `cargo xtask play`: from a fresh clone to a running system in a browser.
 
+use std::process::Command;
+
 use anyhow::Result;
 
 use crate::workspace::Workspace;
@@ -15,12 +17,28 @@ const LISTEN: &str = "127.0.0.1:7171";
 pub(crate) fn run(workspace: &Workspace, rest: &[&str]) -> Result<()> {
     web::build(workspace)?;
     build_binary(workspace, "release")?;
-    let mut play = std::process::Command::new(workspace.binary("release"));
+    let mut play = Command::new(workspace.binary("release"));
     play.args(["play", "--demo"]);
     if !rest.iter().any(|word| *word == "--listen" || word.starts_with("--listen=")) {
         play.args(["--listen", LISTEN]);
     }
-    process::run(play.args(rest))
+    become_program(play.args(rest))
+}
+
+/// Puts the program in our place, so that signals reach it without a detour.
+#[cfg(unix)]
+fn become_program(command: &mut Command) -> Result<()> {
+    use std::os::unix::process::CommandExt as _;
+
+    use anyhow::Context as _;
+
+    let error = command.exec();
+    Err(error).with_context(|| format!("cannot start {}", command.get_program().to_string_lossy()))
+}
+
+#[cfg(not(unix))]
+fn become_program(command: &mut Command) -> Result<()> {
+    process::run(command)
 }
 
 /// Builds the `tidegate` binary with a profile (`debug` or `release`).

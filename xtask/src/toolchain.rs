@@ -176,6 +176,15 @@ fn host_rustc() -> Command {
     Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
 }
 
+/// The machine that the present toolchain runs on.
+///
+/// # Errors
+/// When there is no rustc.
+pub(crate) fn host_triple() -> Result<String> {
+    let text = process::output(host_rustc().arg("-vV"))?;
+    Ok(Version::parse(&text).context("rustc -vV names no host")?.host)
+}
+
 fn add_by_rustup(target: Target) -> bool {
     let Some(rustup) = process::find("rustup") else { return false };
     let triple = target.triple();
@@ -237,8 +246,7 @@ fn linker(version: &Version) -> Result<PathBuf> {
 
 fn lld_of_present_toolchain() -> Option<PathBuf> {
     let sysroot = process::output(host_rustc().args(["--print", "sysroot"])).ok()?;
-    let host = Version::parse(&process::output(host_rustc().arg("-vV")).ok()?)?.host;
-    let path = Path::new(sysroot.trim()).join("lib/rustlib").join(host).join("bin/rust-lld");
+    let path = Path::new(sysroot.trim()).join("lib/rustlib").join(host_triple().ok()?).join("bin/rust-lld");
     path.is_file().then_some(path)
 }
 

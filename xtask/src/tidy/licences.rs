@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Finding, Text};
 use crate::process;
-use crate::toolchain::Target;
+use crate::toolchain::{self, Target};
 use crate::workspace::Workspace;
 
 const LIST: &str = "deny.toml";
@@ -39,7 +39,7 @@ fn allowed(list: &str) -> Option<Vec<String>> {
 /// Name and licence of every package of the dependency graph, sorted, each once.
 fn packages(workspace: &Workspace) -> Result<Vec<(String, Option<String>)>> {
     let mut found = Vec::new();
-    for platform in [host()?, Target::Browser.triple().to_owned()] {
+    for platform in [toolchain::host_triple()?, Target::Browser.triple().to_owned()] {
         let mut cargo = process::host_cargo(&workspace.root);
         let text = process::output(cargo.args([
             "metadata",
@@ -62,12 +62,6 @@ fn packages(workspace: &Workspace) -> Result<Vec<(String, Option<String>)>> {
     found.sort();
     found.dedup();
     Ok(found)
-}
-
-fn host() -> Result<String> {
-    let text = process::output(std::process::Command::new("rustc").arg("-vV"))?;
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc -vV names no host")?.to_owned())
 }
 
 /// Whether an SPDX expression can be met with licences of the list. `AND` binds tighter than `OR`; the slash is an old way
