@@ -112,8 +112,8 @@ pub struct Options<'a> {
     pub label_by: LabelBy<'a>,
     /// Where arrivals go of which only the second or the bin is known.
     pub placement: Option<Placement>,
-    /// Unit and meaning of the number that follows the known fields of an access log line. The line does not say,
-    /// so without this it is not used.
+    /// Unit and meaning of the number that follows the known fields of an access log line, and of a table's column
+    /// of durations that names no unit. The file does not say, so without this they are not used.
     pub durations: Option<Durations>,
     /// Service times of access log rows without a recorded one; `None` leaves them out.
     pub service: Option<ServiceModel>,
@@ -157,12 +157,13 @@ pub enum Placement {
     },
 }
 
-/// What the number after an access log line's known fields is.
+/// What a duration of unknown unit is: the number after an access log line's known fields, or a column such as
+/// `duration`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Durations {
     /// Its unit.
     pub unit: TimeUnit,
-    /// Whether the line's time is that of the answer (nginx) and not of the request (Apache).
+    /// Whether the time beside it is that of the answer (nginx) and not of the request (Apache).
     pub stamped_at_end: bool,
 }
 

@@ -173,7 +173,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(names: &[String], notes: &mut Vec<String>) -> Result<Self, ImportError> {
+    fn new(names: &[String], options: &Options<'_>, notes: &mut Vec<String>) -> Result<Self, ImportError> {
         let roles: Vec<Option<Role>> = names.iter().map(|name| role_of(name)).collect();
         let first = |wanted: fn(Role) -> bool| roles.iter().position(|role| role.is_some_and(wanted));
         let start = first(|r| matches!(r, Role::Start(_)));
@@ -182,19 +182,23 @@ impl Columns {
             Some(Role::Start(unit) | Role::End(unit) | Role::Service(unit)) => unit,
             _ => None,
         };
-        let service = first(|r| matches!(r, Role::Service(_))).map(|column| {
-            if unit(column).is_none() {
-                notes.push(alloc::format!("column `{}` names no unit; taken as seconds", names[column]));
-            }
-            (column, unit(column).unwrap_or(SECOND))
-        });
+        let told = options.durations.map(|d| d.unit.nanos());
+        let service = first(|r| matches!(r, Role::Service(_)));
+        if let Some(column) = service.filter(|&column| unit(column).or(told).is_none()) {
+            let name = &names[column];
+            notes.push(alloc::format!(
+                "column `{name}` is not used, since it names no unit (such as `{name}_ms`)"
+            ));
+        }
+        let service = service.and_then(|column| Some((column, unit(column).or(told)?)));
+        let at_end = start.is_none() || options.durations.is_some_and(|d| d.stamped_at_end);
         let label_rank =
             |column: &usize| if let Some(Role::Label(rank)) = roles[*column] { rank } else { u8::MAX };
         let label = (0..names.len()).filter(|c| label_rank(c) < u8::MAX).min_by_key(label_rank);
         let input = first(|r| r == Role::InputTokens);
         let tokens = input.and_then(|input| Some((input, first(|r| r == Role::OutputTokens)?)));
         let bytes = first(|r| r == Role::Bytes);
-        Ok(Self { time, at_end: start.is_none(), time_unit: unit(time), service, bytes, label, tokens })
+        Ok(Self { time, at_end, time_unit: unit(time), service, bytes, label, tokens })
     }
 
     /// The columns of a table without header.
@@ -283,15 +287,18 @@ pub(super) fn parse(bytes: &[u8], format: Format, options: &Options<'_>) -> Resu
             let separator = *separator.get_or_insert_with(|| separator_of(line.text));
             if columns.is_none() && names.is_empty() && is_header(line.text) {
                 names = split(line.text, separator).iter().map(|v| lossy(v).into_owned()).collect();
-                columns = Some(Columns::new(&names, &mut builder.notes)?);
+                columns = Some(Columns::new(&names, options, &mut builder.notes)?);
                 continue;
             }
             split(line.text, separator)
         };
         if columns.is_none() {
             let json = format == Format::JsonLines;
-            let found =
-                if json { Columns::new(&names, &mut builder.notes)? } else { Columns::without_header() };
+            let found = if json {
+                Columns::new(&names, options, &mut builder.notes)?
+            } else {
+                Columns::without_header()
+            };
             columns = Some(found);
         }
         let Some(columns) = columns.as_mut() else { continue };

@@ -203,10 +203,19 @@ fn json_lines_are_a_table_whose_header_is_in_the_keys() {
 }
 
 #[test]
-fn a_column_without_unit_is_seconds_and_said_so() {
-    let trace = plain("start,duration\n1.5,2\n");
-    assert_eq!(services(&trace), [Some(2.0)]);
-    assert_eq!(trace.notes, ["column `duration` names no unit; taken as seconds"]);
+fn a_duration_without_unit_is_used_only_if_the_unit_is_told() {
+    let text = b"time,Duration\n1.5,2\n";
+    let untold = read(text, &Options::default());
+    assert_eq!((services(&untold), secs(&untold)), (vec![None], vec![1.5]));
+    assert_eq!(
+        untold.notes,
+        ["column `Duration` is not used, since it names no unit (such as `Duration_ms`)"]
+    );
+    let told = |stamped_at_end| Durations { unit: TimeUnit::Millis, stamped_at_end };
+    let at_start = read(text, &Options { durations: Some(told(false)), ..Options::default() });
+    assert_eq!((services(&at_start), secs(&at_start)), (vec![Some(0.002)], vec![1.5]));
+    let at_end = read(text, &Options { durations: Some(told(true)), ..Options::default() });
+    assert_eq!(secs(&at_end), [1.498]);
 }
 
 #[test]

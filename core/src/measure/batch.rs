@@ -12,9 +12,9 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// Batches at which neighbours are merged.
-const MOST: usize = 40;
+pub(super) const MOST: usize = 40;
 /// Fewest batches an interval is built on, once the run is long enough.
-const FEWEST: usize = MOST / 2;
+pub(super) const FEWEST: usize = MOST / 2;
 /// Fewest samples a batch for an interval to be given.
 const SAMPLES_A_BATCH: u64 = 200;
 /// Lag-1 autocorrelation of batch means above which no interval is given.
@@ -55,15 +55,20 @@ pub enum RunLonger {
         /// Lag-1 autocorrelation of the batch means.
         lag1: f64,
     },
+    /// Too few samples lie beyond a quantile for its interval to have an end.
+    Tail {
+        /// Samples seen.
+        samples: u64,
+    },
 }
 
 impl RunLonger {
-    /// How many samples more to try; for correlated batches, as many again as were seen.
+    /// How many samples more to try; for correlated batches, or for a tail too thin, as many again as were seen.
     #[must_use]
     pub const fn at_least_more(&self) -> u64 {
         match *self {
             Self::TooFew { samples, needed } => needed.saturating_sub(samples),
-            Self::Correlated { samples, .. } => samples,
+            Self::Correlated { samples, .. } | Self::Tail { samples } => samples,
         }
     }
 }
@@ -77,6 +82,7 @@ impl fmt::Display for RunLonger {
             Self::Correlated { lag1, .. } => {
                 write!(f, "run longer: batch means are correlated (lag 1: {lag1:.2}, at most 0.20)")
             }
+            Self::Tail { .. } => f.write_str("run longer: too few requests lie beyond the quantile"),
         }
     }
 }
@@ -142,26 +148,14 @@ impl BatchMeans {
     }
 
     /// The means of the full batches in nanoseconds, oldest first.
-    pub fn means(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+    pub fn means(&self) -> impl ExactSizeIterator<Item = f64> + Clone + '_ {
         self.full.iter().map(|&sum| sum as f64 / self.size as f64)
-    }
-
-    /// Mean of the batch means, and the sum of their squared distances from it.
-    fn moments(&self) -> (f64, f64) {
-        let mean = self.means().sum::<f64>() / self.full.len() as f64;
-        (mean, self.means().map(|m| (m - mean) * (m - mean)).sum())
     }
 
     /// Lag-1 autocorrelation of the batch means; `None` for fewer than 2 batches, 0 if all are equal.
     #[must_use]
     pub fn lag1(&self) -> Option<f64> {
-        if self.full.len() < 2 {
-            return None;
-        }
-        let (mean, squares) = self.moments();
-        let products: f64 =
-            self.means().zip(self.means().skip(1)).map(|(a, b)| (a - mean) * (b - mean)).sum();
-        Some(if squares > 0.0 { products / squares } else { 0.0 })
+        Spread::of(self.means()).map(|spread| spread.lag1)
     }
 
     /// The interval without asking whether it can be trusted; `None` for fewer than 2 batches.
@@ -170,15 +164,8 @@ impl BatchMeans {
     /// [`interval`](Self::interval).
     #[must_use]
     pub fn rough_interval(&self, confidence: f64) -> Option<Interval> {
-        let batches = self.full.len();
-        if batches < 2 {
-            return None;
-        }
-        let (_, squares) = self.moments();
-        let variance_of_mean = squares / ((batches - 1) as f64 * batches as f64);
-        let t = student_t_quantile(0.5 + 0.5 * confidence, (batches - 1) as f64);
         // About the mean of all samples, so that it is the same figure as everywhere else.
-        let half = t * libm::sqrt(variance_of_mean);
+        let half = Spread::of(self.means())?.half_width(confidence);
         self.mean().filter(|_| half.is_finite()).map(|mean| Interval::around(mean, half))
     }
 
@@ -189,27 +176,67 @@ impl BatchMeans {
     /// [`RunLonger`] with fewer than 200 samples a batch, or when the lag-1 autocorrelation of the batch means
     /// is above 0.2. Negative correlation is let pass: it makes the interval too wide, never too narrow.
     pub fn interval(&self, confidence: f64) -> Result<Interval, RunLonger> {
-        let samples = self.samples();
-        let too_few =
-            RunLonger::TooFew { samples, needed: SAMPLES_A_BATCH.next_power_of_two() * FEWEST as u64 };
-        if self.size < SAMPLES_A_BATCH || self.full.len() < FEWEST {
-            return Err(too_few);
-        }
-        match self.lag1() {
-            Some(lag1) if lag1 > MOST_CORRELATION => Err(RunLonger::Correlated { samples, lag1 }),
-            _ => self.rough_interval(confidence).ok_or(too_few),
-        }
+        let spread = trusted(self.samples(), self.size, self.means())?;
+        let mean = self.mean().unwrap_or(f64::NAN);
+        Ok(Interval::around(mean, spread.half_width(confidence)))
     }
 }
 
+/// How figures of successive batches spread.
+pub(super) struct Spread {
+    batches: usize,
+    squares: f64,
+    /// Lag-1 autocorrelation, 0 if all figures are equal.
+    pub(super) lag1: f64,
+}
+
+impl Spread {
+    /// `None` for fewer than 2 batches.
+    pub(super) fn of(figures: impl ExactSizeIterator<Item = f64> + Clone) -> Option<Self> {
+        let batches = figures.len();
+        if batches < 2 {
+            return None;
+        }
+        let mean = figures.clone().sum::<f64>() / batches as f64;
+        let squares: f64 = figures.clone().map(|m| (m - mean) * (m - mean)).sum();
+        let products: f64 = figures.clone().zip(figures.skip(1)).map(|(a, b)| (a - mean) * (b - mean)).sum();
+        Some(Self { batches, squares, lag1: if squares > 0.0 { products / squares } else { 0.0 } })
+    }
+
+    /// Half the width of the interval for the mean of the figures: Student t, variance over k - 1.
+    pub(super) fn half_width(&self, confidence: f64) -> f64 {
+        let others = (self.batches - 1) as f64;
+        let variance_of_mean = self.squares / (others * self.batches as f64);
+        student_t_quantile(0.5 + 0.5 * confidence, others) * libm::sqrt(variance_of_mean)
+    }
+}
+
+/// The spread of figures of batches of `size` samples, if an interval may be built on them.
+pub(super) fn trusted(
+    samples: u64,
+    size: u64,
+    figures: impl ExactSizeIterator<Item = f64> + Clone,
+) -> Result<Spread, RunLonger> {
+    let needed = SAMPLES_A_BATCH.next_power_of_two() * FEWEST as u64;
+    let too_few = RunLonger::TooFew { samples, needed };
+    if size < SAMPLES_A_BATCH || figures.len() < FEWEST {
+        return Err(too_few);
+    }
+    let spread = Spread::of(figures).ok_or(too_few)?;
+    if spread.lag1 > MOST_CORRELATION {
+        return Err(RunLonger::Correlated { samples, lag1: spread.lag1 });
+    }
+    Ok(spread)
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::unit::{Chance, mix};
     use alloc::string::ToString;
 
     /// Waits of an M/M/1 queue by Lindley's recursion, in nanoseconds for a mean service of 1 ms.
-    fn mm1_waits(rho: f64, seed: u64, n: u64) -> impl Iterator<Item = u64> {
+    pub(in crate::measure) fn mm1_waits(rho: f64, seed: u64, n: u64) -> impl Iterator<Item = u64> {
         let mut wait = 0.0;
         (0..n).map(move |i| {
             let chance = Chance(mix(seed).wrapping_add(i));

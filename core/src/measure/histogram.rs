@@ -9,8 +9,6 @@ use alloc::vec::Vec;
 
 /// log2 of the buckets a power of two is cut into.
 const SUB_BITS: u32 = 6;
-/// Buckets a power of two is cut into.
-const SUB: u64 = 1 << SUB_BITS;
 /// Buckets it takes to cover every `u64`.
 const MOST_BUCKETS: usize = ((64 - SUB_BITS as usize) + 1) << SUB_BITS;
 
@@ -19,7 +17,7 @@ const MOST_BUCKETS: usize = ((64 - SUB_BITS as usize) + 1) << SUB_BITS;
 /// At most 30 kB, and only as much as the longest duration seen needs (14 kB for 8 s).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
-    // counts[i] = durations d with bucket_of(d) == i. Its length is a multiple of SUB, at most MOST_BUCKETS.
+    // counts[i] = durations d with bucket_of::<SUB_BITS>(d) == i. Its length is a multiple of 64, at most MOST_BUCKETS.
     counts: Vec<u64>,
     count: u64,
     sum: u128,
@@ -33,22 +31,31 @@ impl Default for Histogram {
     }
 }
 
-/// Which bucket a duration falls into.
+/// Which bucket a duration falls into, with `1 << SUB` buckets a power of two.
 #[inline]
-const fn bucket_of(ns: u64) -> usize {
-    // `ns | 127` leaves everything below 128 in the two linear rows: shift 0.
-    let shift = (63 - SUB_BITS) - (ns | (2 * SUB - 1)).leading_zeros();
-    ((shift as usize) << SUB_BITS) + (ns >> shift) as usize
+pub(super) const fn bucket_of<const SUB: u32>(ns: u64) -> usize {
+    // The lowest SUB + 1 bits set leave everything below 2^(SUB + 1) in the two linear rows: shift 0.
+    let shift = (63 - SUB) - (ns | ((2 << SUB) - 1)).leading_zeros();
+    ((shift as usize) << SUB) + (ns >> shift) as usize
 }
 
 /// Smallest duration of a bucket, and how many nanoseconds it spans.
-const fn span_of(bucket: usize) -> (u64, u64) {
-    if bucket < 2 * SUB as usize {
+pub(super) const fn span_of<const SUB: u32>(bucket: usize) -> (u64, u64) {
+    if bucket < 2 << SUB {
         return (bucket as u64, 1);
     }
-    let shift = (bucket as u32 >> SUB_BITS) - 1;
-    let mantissa = bucket as u64 - ((shift as u64) << SUB_BITS);
+    let shift = (bucket as u32 >> SUB) - 1;
+    let mantissa = bucket as u64 - ((shift as u64) << SUB);
     (mantissa << shift, 1 << shift)
+}
+
+/// How many of the durations counted in `counts` are at or below `ns`, if those of a bucket are spread evenly over it.
+pub(super) fn at_most<const SUB: u32, N: Copy + Into<u64>>(counts: &[N], ns: u64) -> f64 {
+    let bucket = bucket_of::<SUB>(ns);
+    let below: u64 = counts.iter().take(bucket).map(|&n| n.into()).sum();
+    let within: u64 = counts.get(bucket).map_or(0, |&n| n.into());
+    let (from, width) = span_of::<SUB>(bucket);
+    below as f64 + within as f64 * ((ns - from) as f64 + 1.0) / width as f64
 }
 
 impl Histogram {
@@ -65,7 +72,7 @@ impl Histogram {
         self.sum += u128::from(ns);
         self.min = self.min.min(ns);
         self.max = self.max.max(ns);
-        let bucket = bucket_of(ns);
+        let bucket = bucket_of::<SUB_BITS>(ns);
         if let Some(count) = self.counts.get_mut(bucket) {
             *count += 1;
         } else {
@@ -156,7 +163,7 @@ impl Histogram {
         let mut below = 0;
         for (bucket, &n) in self.counts.iter().enumerate() {
             if below + n >= rank {
-                let (from, width) = span_of(bucket);
+                let (from, width) = span_of::<SUB_BITS>(bucket);
                 let place = (u128::from(rank - below) * 2 - 1) * u128::from(width) / (u128::from(n) * 2);
                 return Some((from + place as u64).clamp(self.min, self.max));
             }
@@ -183,23 +190,19 @@ impl Histogram {
         if ns < self.min {
             return Some(0.0);
         }
-        let bucket = bucket_of(ns);
-        let below: u64 = self.counts[..bucket].iter().sum();
-        let (from, width) = span_of(bucket);
-        let part = self.counts[bucket] as f64 * ((ns - from) as f64 + 1.0) / width as f64;
-        Some((below as f64 + part) / self.count as f64)
+        Some(at_most::<SUB_BITS, u64>(&self.counts, ns) / self.count as f64)
     }
 
     /// The buckets that hold something, by duration: the longest duration of each in nanoseconds, and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.counts.iter().enumerate().filter(|&(_, &n)| n > 0).map(|(bucket, &n)| {
-            let (from, width) = span_of(bucket);
+            let (from, width) = span_of::<SUB_BITS>(bucket);
             (from + (width - 1), n)
         })
     }
 }
 
-const _: () = assert!(bucket_of(u64::MAX) == MOST_BUCKETS - 1);
+const _: () = assert!(bucket_of::<SUB_BITS>(u64::MAX) == MOST_BUCKETS - 1);
 
 #[cfg(test)]
 mod tests {
@@ -219,10 +222,10 @@ mod tests {
     fn buckets_tile_the_whole_range_without_gap_or_overlap() {
         let mut next = 0u64;
         for bucket in 0..MOST_BUCKETS {
-            let (from, width) = span_of(bucket);
+            let (from, width) = span_of::<SUB_BITS>(bucket);
             assert_eq!(from, next, "bucket {bucket} begins where the one before ends");
-            assert_eq!(bucket_of(from), bucket);
-            assert_eq!(bucket_of(from + (width - 1)), bucket);
+            assert_eq!(bucket_of::<SUB_BITS>(from), bucket);
+            assert_eq!(bucket_of::<SUB_BITS>(from + (width - 1)), bucket);
             assert!(width == 1 || width * 64 <= from, "bucket {bucket} is wider than 1/64 of {from}");
             next = from.wrapping_add(width);
         }
@@ -275,7 +278,7 @@ mod tests {
     #[test]
     fn within_a_bucket_quantiles_are_interpolated() {
         // 1000 durations spread evenly over one bucket of 2^20 ns: the median is its middle.
-        let (from, width) = span_of(bucket_of(1 << 26));
+        let (from, width) = span_of::<SUB_BITS>(bucket_of::<SUB_BITS>(1 << 26));
         let durations: Vec<u64> = (0..1000).map(|i| from + width * i / 1000).collect();
         let median = of(&durations).quantile(0.5).unwrap();
         assert!(median.abs_diff(from + width / 2) <= width / 500, "{median}");

@@ -2,6 +2,7 @@
 //!
 //! - [`Histogram`]: every duration of a kind in fixed memory, for quantiles.
 //! - [`BatchMeans`]: the long-run mean of one run, with an interval or an honest "run longer".
+//! - [`BatchQuantiles`]: the same for quantiles.
 //! - [`Summary`]: one figure over replications, with an interval.
 //! - [`student_t_quantile`]: the law behind both intervals.
 //! - [`History`]: frames at equal steps, turned into columns that can be drawn.
@@ -11,11 +12,13 @@
 mod batch;
 mod histogram;
 mod history;
+mod quantiles;
 mod student;
 mod summary;
 
 pub use batch::{BatchMeans, RunLonger};
 pub use histogram::Histogram;
 pub use history::{Column, History, Names};
+pub use quantiles::BatchQuantiles;
 pub use student::{normal_quantile, student_t_quantile};
 pub use summary::{Interval, Summary, mm1_requests_needed, requests_needed};

@@ -5,10 +5,11 @@
 //! and it is asked a handful of times a run. Beyond 2,000 degrees of freedom the logarithms of the gamma
 //! function cancel, so the Cornish-Fisher expansion takes over, where its error is below 1e-12.
 
-use core::f64::consts::{FRAC_1_SQRT_2, PI};
+use core::f64::consts::FRAC_1_SQRT_2;
 
 /// Degrees of freedom from which the expansion about the normal law is used.
 const EXPAND_FROM: f64 = 2_000.0;
+const SQRT_TWO_PI: f64 = 2.506_628_274_631_000_5;
 
 /// The point that Student's t with `dof` degrees of freedom stays below with probability `p`.
 ///
@@ -111,8 +112,8 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 
 /// The point that a standard normal variable stays below with probability `p`; NaN unless `0 < p < 1`.
 ///
-/// Good to about 1e-15. Acklam's rational start, then two Newton steps of third order (Halley) on the
-/// complementary error function.
+/// Good to about 1e-15: Acklam's rational start is good to 1e-9, and one step of Halley's method on the
+/// complementary error function triples the digits.
 #[must_use]
 pub fn normal_quantile(p: f64) -> f64 {
     if !(p > 0.0 && p < 1.0) {
@@ -121,13 +122,10 @@ pub fn normal_quantile(p: f64) -> f64 {
     if p > 0.5 {
         return -normal_quantile(1.0 - p);
     }
-    let mut z = normal_start(p);
-    for _ in 0..2 {
-        let error = 0.5 * libm::erfc(-z * FRAC_1_SQRT_2) - p;
-        let step = error * libm::sqrt(2.0 * PI) * libm::exp(0.5 * z * z);
-        z -= step / (1.0 + 0.5 * z * step);
-    }
-    z
+    let z = normal_start(p);
+    let error = 0.5 * libm::erfc(-z * FRAC_1_SQRT_2) - p;
+    let step = error * SQRT_TWO_PI * libm::exp(0.5 * z * z);
+    z - step / (1.0 + 0.5 * z * step)
 }
 
 /// Acklam's rational approximation for `0 < p <= 0.5`, relative error below 1.2e-9.
@@ -171,6 +169,7 @@ fn normal_start(p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::f64::consts::PI;
 
     #[track_caller]
     fn check(got: f64, want: f64, tolerance: f64) {
