@@ -8,7 +8,7 @@ use tidegate_core::frame::{Cause, Frame};
 use tidegate_core::gateway::{Gateway, Outcome, Output, Step};
 use tidegate_core::id::{ClassId, JobId, ServerId};
 use tidegate_core::scenario::v1::{OrderV1, PerV1, QueueV1};
-use tidegate_core::scenario::{Scenario, parse_json};
+use tidegate_core::scenario::{Parsed, Scenario, parse_json};
 use tidegate_core::time::Instant;
 use tidegate_core::unit::{Chance, mix};
 
@@ -168,7 +168,7 @@ fn random_scenario(dice: &mut Dice) -> Scenario {
         stages_text.join(","),
         servers.join(",")
     );
-    parse_json(&text).and_then(|parsed| parsed.check()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    parse_json(&text).and_then(Parsed::check).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// Drains the gateway and checks each decision against the model.
@@ -352,7 +352,7 @@ fn deadlines_of_jobs_that_left_do_not_pile_up() {
         r#"{"tidegate":1,"classes":[{"name":"a"}],"stages":[{"name":"s","workers":1,
             "work":{"at":"stage","service":{"law":"constant","mean_us":1}}}]}"#,
     )
-    .and_then(|parsed| parsed.check())
+    .and_then(Parsed::check)
     .unwrap();
     let mut gateway = Gateway::new(&scenario);
     let far = Some(Instant::from_nanos(1 << 60));
