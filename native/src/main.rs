@@ -8,8 +8,14 @@ mod check;
 mod cli;
 #[expect(dead_code, reason = "read by the `serve` command, which lands with the server")]
 mod config;
+#[expect(dead_code, reason = "run by a command that lands with the command line")]
+mod demo;
 mod failure;
 mod link;
+#[expect(dead_code, reason = "run by a command that lands with the command line")]
+mod load;
+#[cfg_attr(not(test), expect(dead_code, reason = "run by a command that lands with the command line"))]
+mod origin;
 mod output;
 mod play;
 mod presets;

@@ -23,8 +23,10 @@ mod random;
 pub mod report;
 mod result;
 mod server;
+mod traffic;
 
 pub use result::{ClassResult, RunResult, ServerResult, StageResult};
+pub use traffic::{Ask, Times, Traffic};
 
 use crate::frame::{Cause, Frame};
 use crate::gateway::{Dispatch, Gateway, Outcome, Output, Step};

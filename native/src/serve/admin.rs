@@ -13,7 +13,7 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 use tidegate_core::frame::{Cause, Frame};
-use tidegate_core::scenario;
+use tidegate_core::{link, scenario};
 
 use super::body::Reply;
 use super::connection::{Client, Rules, Serve};
@@ -53,6 +53,7 @@ impl Admin {
         let fixed = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "scenario": serde_json::from_str::<Value>(&canonical).unwrap_or_default(),
+            "link": format!("#{}", link::encode(wire)),
             "config": {
                 "listen": addresses.listen.to_string(),
                 "admin": addresses.admin.map(|address| address.to_string()),

@@ -18,8 +18,8 @@
 
 mod admin;
 mod answers;
-mod body;
-mod connection;
+pub(crate) mod body;
+pub(crate) mod connection;
 mod driver;
 mod events;
 mod fields;
