@@ -16,41 +16,15 @@ pub(super) fn parse(bytes: &[u8], options: &Options<'_>) -> Result<Trace, Import
     let mut builder = Builder::new(options);
     let mut unexplained = 0u64;
     for line in lines(bytes) {
-        let read = match AccessLine::parse(line.text) {
-            _ if line.text.len() > LONGEST_LINE => Err(Reason::TooLong),
-            Ok(read) => read.unix_s.checked_mul(SECOND).map(|at_ns| (read, at_ns)).ok_or(Reason::NoTime),
-            Err(reason) => Err(reason),
-        };
-        let (read, at_ns) = match read {
-            Ok(read) => read,
-            Err(reason) => {
-                builder.rejects.add(line.number, reason);
-                continue;
-            }
-        };
-        let request = read.request_line();
-        let number = read.rest.split(|&b| b == b' ').next().unwrap_or(&[]);
-        let recorded = match options.durations {
-            Some(d) => number::nanos(number, d.unit.nanos()).and_then(|ns| u64::try_from(ns).ok()),
-            None => {
-                unexplained += u64::from(number::nanos(number, 1).is_some());
-                None
-            }
-        };
-        let service = match (options.durations, options.service) {
-            (Some(_), _) => recorded.map(Duration::from_nanos),
-            (None, Some(model)) => {
-                let is_cgi = request.is_some_and(|r| kind_of(r.target) == "cgi");
-                Some(model.service(is_cgi, read.bytes))
-            }
-            (None, None) => None,
-        };
-        let label = label_of(&read, request, options.label_by);
-        builder.push(line.number, Row { at_ns, label: &label, service, bytes: Some(read.bytes) })?;
+        match read_row(line.text, options, &mut unexplained) {
+            Ok(row) => builder.push(line.number, row)?,
+            Err(reason) => builder.rejects.add(line.number, reason),
+        }
     }
     if unexplained > 0 {
         builder.notes.push(format!(
-            "{unexplained} lines have a number after the known fields; it is not used, since the line does not say whether it is a duration, in which unit"
+            "{unexplained} lines have a number after the known fields; it is not used, since the line does not say \
+             whether it is a duration, in which unit"
         ));
     }
     if options.durations.is_none()
@@ -63,8 +37,29 @@ pub(super) fn parse(bytes: &[u8], options: &Options<'_>) -> Result<Trace, Import
             model.cgi.as_secs_f64()
         ));
     }
-    let ends = options.durations.is_some_and(|d| d.stamped_at_end);
-    builder.finish(Format::Access, Stamps { calendar: true, whole_seconds: true, at_end: ends })
+    let at_end = options.durations.is_some_and(|d| d.stamped_at_end);
+    builder.finish(Format::Access, Stamps { calendar: true, whole_seconds: true, at_end })
+}
+
+/// Reads a line; counts numbers that may be durations and cannot be used.
+fn read_row(text: &[u8], options: &Options<'_>, unexplained: &mut u64) -> Result<Row<'static>, Reason> {
+    if text.len() > LONGEST_LINE {
+        return Err(Reason::TooLong);
+    }
+    let line = AccessLine::parse(text)?;
+    let at_ns = line.unix_s.checked_mul(SECOND).ok_or(Reason::NoTime)?;
+    let request = line.request_line();
+    let number = line.rest.split(|&b| b == b' ').next().unwrap_or(&[]);
+    let service = if let Some(durations) = options.durations {
+        let recorded = number::nanos(number, durations.unit.nanos());
+        recorded.and_then(|ns| u64::try_from(ns).ok()).map(Duration::from_nanos)
+    } else {
+        *unexplained += u64::from(number::nanos(number, 1).is_some());
+        let is_cgi = request.is_some_and(|r| kind_of(r.target) == "cgi");
+        options.service.map(|model| model.service(is_cgi, line.bytes))
+    };
+    let label = label_of(&line, request, options.label_by);
+    Ok(Row { at_ns, label, service, bytes: Some(line.bytes) })
 }
 
 fn label_of<'a>(

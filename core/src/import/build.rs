@@ -4,6 +4,7 @@ use super::date::SECOND;
 use super::{Format, ImportError, MOST_ROWS, Options, Placement, Reason, Reject, Rejects, Trace, TraceRow};
 use crate::time::{Duration, Instant};
 use crate::unit::{Draw, mix};
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -28,7 +29,7 @@ impl Rejects {
 /// A row as read, its time not yet counted from the start.
 pub(super) struct Row<'a> {
     pub(super) at_ns: i64,
-    pub(super) label: &'a str,
+    pub(super) label: Cow<'a, str>,
     pub(super) service: Option<Duration>,
     pub(super) bytes: Option<u64>,
 }
@@ -81,7 +82,7 @@ impl Builder {
 
     /// Adds a row, or a reject if its label cannot be kept.
     pub(super) fn push(&mut self, line: u64, row: Row<'_>) -> Result<(), ImportError> {
-        let Some(label) = self.labels.number_of(row.label) else {
+        let Some(label) = self.labels.number_of(&row.label) else {
             self.rejects.add(line, Reason::Label);
             return Ok(());
         };

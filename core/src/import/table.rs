@@ -252,6 +252,18 @@ impl Columns {
         Ok(model.map(|m| Duration::from_secs_f64(m.base_s + m.input_s * input + m.output_s * output)))
     }
 
+    /// Reads a row, and whether its time is of the calendar.
+    fn row<'a>(
+        &mut self,
+        values: &'a [Cow<'_, [u8]>],
+        model: Option<TokenModel>,
+    ) -> Result<(Row<'a>, bool), Reason> {
+        let (at_ns, calendar) = self.time(values)?;
+        let (service, bytes) = (self.service(values, model)?, self.bytes(values)?);
+        let label = value_at(values, self.label).map_or("all".into(), lossy);
+        Ok((Row { at_ns, label, service, bytes }, calendar))
+    }
+
     fn bytes(&self, values: &[Cow<'_, [u8]>]) -> Result<Option<u64>, Reason> {
         value_at(values, self.bytes).map(|text| count(text).ok_or(Reason::NoBytes)).transpose()
     }
@@ -266,78 +278,91 @@ fn value_at<'a>(values: &'a [Cow<'_, [u8]>], column: Option<usize>) -> Option<&'
 /// Reads a table or JSON lines.
 pub(super) fn parse(bytes: &[u8], format: Format, options: &Options<'_>) -> Result<Trace, ImportError> {
     let mut builder = Builder::new(options);
-    let mut names: Vec<String> = Vec::new();
-    let mut columns: Option<Columns> = None;
-    let mut separator = None;
-    let mut stamps = Stamps { calendar: false, whole_seconds: true, at_end: false };
-    for line in lines(bytes) {
-        if line.text.len() > LONGEST_LINE {
-            builder.rejects.add(line.number, Reason::TooLong);
-            continue;
-        }
-        let values = if format == Format::JsonLines {
-            match object_values(line.text, &mut names) {
-                Some(values) => values,
-                None => {
-                    builder.rejects.add(line.number, Reason::NoObject);
-                    continue;
-                }
-            }
-        } else {
-            let separator = *separator.get_or_insert_with(|| separator_of(line.text));
-            if columns.is_none() && names.is_empty() && is_header(line.text) {
-                names = split(line.text, separator).iter().map(|v| lossy(v).into_owned()).collect();
-                columns = Some(Columns::new(&names, options, &mut builder.notes)?);
-                continue;
-            }
-            split(line.text, separator)
-        };
-        if columns.is_none() {
-            let json = format == Format::JsonLines;
-            let found = if json {
-                Columns::new(&names, options, &mut builder.notes)?
-            } else {
-                Columns::without_header()
-            };
-            columns = Some(found);
-        }
-        let Some(columns) = columns.as_mut() else { continue };
-        let read = columns
-            .time(&values)
-            .and_then(|time| Ok((time, columns.service(&values, options.tokens)?, columns.bytes(&values)?)));
-        match read {
-            Err(reason) => builder.rejects.add(line.number, reason),
-            Ok(((at_ns, calendar), service, bytes)) => {
-                stamps.calendar |= calendar;
-                stamps.whole_seconds &= at_ns % SECOND == 0;
-                let label = value_at(&values, columns.label).map_or("all".into(), lossy);
-                builder.push(line.number, Row { at_ns, label: &label, service, bytes })?;
-            }
-        }
+    let layout = match format {
+        Format::JsonLines => Layout::of_objects(bytes),
+        _ => Layout::of_table(bytes),
+    };
+    let mut columns = match &layout.names {
+        Some(names) => Columns::new(names, options, &mut builder.notes)?,
+        None => Columns::without_header(),
+    };
+    if columns.tokens.is_some() && columns.service.is_none() && options.tokens.is_none() {
+        builder
+            .notes
+            .push("rows have token counts and no duration; a token model makes service times of them".into());
     }
-    if let Some(columns) = &columns {
-        stamps.at_end = columns.at_end;
-        if columns.tokens.is_some() && columns.service.is_none() && options.tokens.is_none() {
-            builder.notes.push(
-                "rows have token counts and no duration; a token model makes service times of them".into(),
-            );
+    let mut stamps = Stamps { calendar: false, whole_seconds: true, at_end: columns.at_end };
+    for line in lines(bytes).skip(usize::from(layout.has_header)) {
+        let read = layout.values(line.text).and_then(|values| {
+            let (row, calendar) = columns.row(&values, options.tokens)?;
+            stamps.calendar |= calendar;
+            stamps.whole_seconds &= row.at_ns % SECOND == 0;
+            Ok(builder.push(line.number, row))
+        });
+        match read {
+            Ok(pushed) => pushed?,
+            Err(reason) => builder.rejects.add(line.number, reason),
         }
     }
     builder.finish(format, stamps)
 }
 
-/// The values of a JSON object in the order of `names`, which the first object settles; `None` if it is none.
-fn object_values(line: &[u8], names: &mut Vec<String>) -> Option<Vec<Cow<'static, [u8]>>> {
-    let serde_json::Value::Object(object) = serde_json::from_slice(line).ok()? else { return None };
-    if names.is_empty() {
-        names.extend(object.keys().filter(|name| role_of(name).is_some()).cloned());
+/// How the values of a line are told apart.
+struct Layout {
+    // None: a table without header.
+    names: Option<Vec<String>>,
+    has_header: bool,
+    // None: JSON objects.
+    separator: Option<u8>,
+}
+
+impl Layout {
+    fn of_table(bytes: &[u8]) -> Self {
+        let first = lines(bytes).next().map_or(&[][..], |line| line.text);
+        let separator = separator_of(first);
+        let has_header = is_header(first);
+        let names =
+            has_header.then(|| split(first, separator).iter().map(|v| lossy(v).into_owned()).collect());
+        Self { names, has_header, separator: Some(separator) }
     }
-    let text = |name: &String| -> Cow<'static, [u8]> {
-        match object.get(name) {
-            Some(serde_json::Value::String(text)) => text.trim().as_bytes().to_vec().into(),
-            Some(serde_json::Value::Number(number)) => number.to_string().into_bytes().into(),
-            _ => Cow::Borrowed(&[]),
+
+    /// The keys of use among the first objects: other programs may write to the same file, and not every object has
+    /// every key.
+    fn of_objects(bytes: &[u8]) -> Self {
+        let mut names: Vec<String> = Vec::new();
+        for line in lines(bytes).take(100) {
+            let Some(object) = read_object(line.text) else { continue };
+            let new = object.keys().filter(|key| role_of(key).is_some() && !names.contains(key));
+            names.extend(new.cloned().collect::<Vec<_>>());
         }
-    };
-    Some(names.iter().map(text).collect())
+        Self { names: Some(names).filter(|names| !names.is_empty()), has_header: false, separator: None }
+    }
+
+    fn values<'a>(&self, line: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>, Reason> {
+        if line.len() > LONGEST_LINE {
+            return Err(Reason::TooLong);
+        }
+        let Some(separator) = self.separator else {
+            let object = read_object(line).ok_or(Reason::NoObject)?;
+            let names = self.names.as_deref().unwrap_or(&[]);
+            return Ok(names.iter().map(|name| Cow::Owned(text_of(object.get(name)))).collect());
+        };
+        Ok(split(line, separator))
+    }
+}
+
+fn read_object(line: &[u8]) -> Option<serde_json::Map<String, serde_json::Value>> {
+    match serde_json::from_slice(line) {
+        Ok(serde_json::Value::Object(object)) if line.len() <= LONGEST_LINE => Some(object),
+        _ => None,
+    }
+}
+
+/// A JSON text or number as it would stand in a table; empty for anything else.
+fn text_of(value: Option<&serde_json::Value>) -> Vec<u8> {
+    match value {
+        Some(serde_json::Value::String(text)) => text.trim().as_bytes().to_vec(),
+        Some(serde_json::Value::Number(number)) => number.to_string().into_bytes(),
+        _ => Vec::new(),
+    }
 }

@@ -200,6 +200,11 @@ fn json_lines_are_a_table_whose_header_is_in_the_keys() {
     assert_eq!((label(&trace, 0), services(&trace)), ("free", vec![None, Some(0.005)]));
     let reasons: Vec<Reason> = trace.rejects.first.iter().map(|r| r.reason).collect();
     assert_eq!(reasons, [Reason::NoObject, Reason::NoObject, Reason::NoTime]);
+    // A line of another program first; its keys do not settle the columns.
+    let mixed = plain("{\"level\": \"info\"}\n{\"t_s\": 1}\n{\"t_s\": 2, \"service_s\": 0.5}\n");
+    assert_eq!((services(&mixed), mixed.rejects.count), (vec![None, Some(0.5)], 1));
+    let none = parse_trace(b"{nope}\n", &Options::default()).unwrap_err();
+    assert_eq!(none.to_string(), "no line could be read; line 1: no JSON object");
 }
 
 #[test]
