@@ -18,6 +18,8 @@ pub struct Flyer {
     age_s: f64,
     /// Between 0.92 and 1.08: so that marks do not march in step.
     stride: f64,
+    /// From -1 to 1: how far to the side it falls.
+    pub sway: f64,
 }
 
 impl Flyer {
@@ -127,6 +129,13 @@ impl Flight {
         }
     }
 
+    /// Leaves the marks where they are; lays them out anew if the run's time (or the layout) has changed.
+    pub fn hold(&mut self, legs: &[Leg], model: &PictureModel, speed: f64) {
+        if model.now_s != self.now_s || self.meters.len() != legs.len() {
+            self.settle(legs, model, speed);
+        }
+    }
+
     /// Lays out marks as if the present rates had lasted for a while.
     pub fn settle(&mut self, legs: &[Leg], model: &PictureModel, speed: f64) {
         self.now_s = model.now_s;
@@ -191,7 +200,8 @@ impl Flight {
             _ => leg.class,
         };
         let stride = if leg.travel == Travel::Fall { 1.0 } else { 0.92 + 0.16 * self.chance() };
-        self.flyers.push(Flyer { leg: i, class, age_s, stride });
+        let sway = 2.0 * self.chance() - 1.0;
+        self.flyers.push(Flyer { leg: i, class, age_s, stride, sway });
     }
 
     /// A class out of the mix that is in flight at a server (of what completes, if nothing is).
@@ -303,7 +313,7 @@ mod tests {
     #[test]
     fn falling_marks_gather_speed() {
         let leg = leg(Travel::Fall, 1.0);
-        let at = |age_s| Flyer { leg: 0, class: 0, age_s, stride: 1.0 }.progress(&leg);
+        let at = |age_s| Flyer { leg: 0, class: 0, age_s, stride: 1.0, sway: 0.0 }.progress(&leg);
         let (a, b, c) = (at(0.2).unwrap(), at(0.4).unwrap(), at(0.6).unwrap());
         assert!(c - b > b - a);
         assert_eq!(at(time(&leg) + 1e-9), None);

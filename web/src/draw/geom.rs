@@ -158,18 +158,20 @@ pub struct Lattice {
 impl Lattice {
     /// Space above and below the marks.
     const PAD: f64 = 3.0;
-    /// Largest radius, as in the rest of the picture.
-    const RADIUS: f64 = 4.2;
+    /// Largest radius.
+    const RADIUS: f64 = 3.8;
 
     /// The lattice of a lane in which one mark stands for `per_mark` requests. Marks lie about as far apart
-    /// along the axis as across it.
+    /// along the axis as across it, and a queue as long as the axis just fills the lane.
     #[must_use]
     pub fn new(lane: &Rect, axis: QueueAxis, per_mark: u32) -> Self {
         let inner = (lane.h - 2.0 * Self::PAD).max(1.0);
-        let marks = (axis.max / f64::from(per_mark.max(1))).max(1.0);
+        let marks = (axis.max / f64::from(per_mark.max(1))).ceil().max(1.0);
         let most = (inner / 2.5).floor().max(1.0);
-        let rows = (inner * marks / lane.w.max(1.0)).sqrt().round().clamp(1.0, most);
-        let (column, row) = (rows * lane.w / marks, inner / rows);
+        let square = (inner * marks / lane.w.max(1.0)).sqrt().clamp(1.0, most);
+        let rows = even_rows(marks, square, most);
+        let column = lane.w / (marks / rows).ceil();
+        let row = inner / rows;
         Self {
             head: lane.right(),
             top: lane.y + Self::PAD,
@@ -187,6 +189,22 @@ impl Lattice {
         let x = start - ((i / self.rows) as f64 + 0.5) * self.column;
         (x, self.top + ((i % self.rows) as f64 + 0.5) * self.row)
     }
+}
+
+/// Rows near `square` of which `marks` fill whole columns, or nearly: so that columns and axis agree.
+fn even_rows(marks: f64, square: f64, most: f64) -> f64 {
+    let (from, to) = ((0.7 * square).floor().max(1.0), (1.4 * square).ceil().min(most));
+    let waste = |rows: f64| (marks / rows).ceil() * rows - marks;
+    let mut best = square.round();
+    let mut rows = from;
+    while rows <= to {
+        let better = waste(rows).total_cmp(&waste(best));
+        if better.then((rows - square).abs().total_cmp(&(best - square).abs())).is_lt() {
+            best = rows;
+        }
+        rows += 1.0;
+    }
+    best
 }
 
 /// The two bars of a gate at `x`: they meet in the middle when `shut` is 1 and leave the lane open at 0.
@@ -382,19 +400,38 @@ mod tests {
 
     #[test]
     fn marks_of_a_full_lane_fill_it_and_stay_inside() {
-        for (w, h, limit) in [(236.0, 78.0, 320), (140.0, 78.0, 1_000), (40.0, 12.0, 7), (250.0, 60.0, 1)] {
-            let lane = Rect::new(10.0, 20.0, w, h);
-            let lattice = Lattice::new(&lane, QueueAxis { max: f64::from(limit) }, 1);
-            let mut leftmost = lane.right();
-            for i in 0..limit as usize {
-                let (x, y) = lattice.at(i, 0.0);
-                leftmost = leftmost.min(x);
-                assert!(y > lane.y && y < lane.bottom(), "mark {i} of {limit} at {x}, {y} in {lane:?}");
-                assert!(x < lane.right(), "mark {i} of {limit} at {x}");
+        for (w, h) in [(236.0, 78.0), (140.0, 78.0), (40.0, 12.0), (250.0, 60.0)] {
+            for limit in [1, 7, 97, 120, 200, 320, 1_000, 2_000] {
+                let lane = Rect::new(10.0, 20.0, w, h);
+                let lattice = Lattice::new(&lane, QueueAxis { max: f64::from(limit) }, 1);
+                let mut leftmost = lane.right();
+                for i in 0..limit as usize {
+                    let (x, y) = lattice.at(i, 0.0);
+                    leftmost = leftmost.min(x);
+                    assert!(y > lane.y && y < lane.bottom(), "mark {i} of {limit} at {x}, {y} in {lane:?}");
+                    assert!(x < lane.right() && x > lane.x, "mark {i} of {limit} at {x}, {y} in {lane:?}");
+                }
+                let most = lane.x + 0.51 * lattice.column;
+                assert!(leftmost <= most, "{limit} marks reach only {leftmost} in {lane:?}");
             }
-            let column = lattice.column;
-            assert!(leftmost >= lane.x - column / 2.0, "{limit} marks begin at {leftmost} in {lane:?}");
-            assert!(leftmost <= lane.x + 1.5 * column, "{limit} marks reach only {leftmost} in {lane:?}");
+        }
+    }
+
+    #[test]
+    fn columns_of_marks_agree_with_the_axis() {
+        let lane = Rect::new(0.0, 0.0, 236.0, 78.0);
+        for limit in [60, 97, 100, 120, 250, 1_000] {
+            let axis = QueueAxis { max: f64::from(limit) };
+            let lattice = Lattice::new(&lane, axis, 1);
+            for n in 1..=limit {
+                let edge = lattice.at(n as usize - 1, 0.0).0 - lattice.column / 2.0;
+                let off = (edge - axis.x(&lane, f64::from(n))).abs();
+                assert!(
+                    off <= 1.05 * lattice.column,
+                    "{n} of {limit}: {off} px off, columns of {}",
+                    lattice.column
+                );
+            }
         }
     }
 
@@ -405,7 +442,7 @@ mod tests {
         let lattice = Lattice::new(&lane, axis, 1);
         let edge = axis.x(&lane, 80.0);
         let (x, _) = lattice.at(0, 80.0);
-        assert!((edge - x - lattice.column / 2.0).abs() < 1e-9);
+        assert!((edge - x - lattice.column / 2.0).abs() < 1.0);
     }
 
     #[test]

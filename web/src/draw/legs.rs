@@ -163,7 +163,7 @@ fn to_servers(legs: &mut Vec<Leg>, boxes: &Boxes, model: &PictureModel) {
 pub fn balancer_bar(boxes: &Boxes) -> Option<Rect> {
     let region = boxes.balancer.filter(|r| !r.is_empty())?;
     let cards = || boxes.servers.iter().map(|s| s.card).filter(|r| !r.is_empty());
-    let (first, last) = (cards().next()?, cards().last()?);
+    let (first, last) = (cards().next()?, cards().next_back()?);
     Some(match boxes.orientation {
         Orientation::Wide => {
             let (top, bottom) = (first.cy().min(last.cy()) - 20.0, first.cy().max(last.cy()) + 20.0);

@@ -245,13 +245,18 @@ impl PictureModel {
     }
 
     /// Each class's share of the sum of mean waits at a stage, by class; `None` while too few wait for it
-    /// to mean anything.
+    /// to mean anything. A class of which some wait and none started counts with how long its oldest has
+    /// waited: it would be nothing otherwise, of all classes.
     #[must_use]
     pub fn wait_shares(&self, stage: usize) -> Option<Vec<f64>> {
         let stage = self.stages.get(stage)?;
-        let sum: f64 = stage.classes.iter().filter_map(|c| c.wait_s).sum();
+        let wait = |c: &StageClassView| match c.wait_s {
+            None if c.waiting > 0 => c.oldest_wait_s,
+            wait => wait.unwrap_or(0.0),
+        };
+        let sum: f64 = stage.classes.iter().map(wait).sum();
         let enough = stage.waiting >= Self::RATIO_NEEDS_WAITING && sum > 0.0;
-        enough.then(|| stage.classes.iter().map(|c| c.wait_s.unwrap_or(0.0) / sum).collect())
+        enough.then(|| stage.classes.iter().map(|c| wait(c) / sum).collect())
     }
 
     /// The shares of wait the delay weights ask for, by class; `None` if they ask for nothing.
@@ -516,6 +521,10 @@ pub(super) mod tests {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let targets = model.wait_targets().expect("weights differ");
         assert_eq!(targets, [4.0 / 7.0, 1.0 / 7.0, 2.0 / 7.0]);
+        now.stages[1].classes[0] =
+            StageClassFrame { oldest_wait_s: 9.8, ..frame(10.0, 1).stages[1].classes[0] };
+        let starved = PictureModel::new(&cast(), &frame(10.0, 1), &now).wait_shares(1).expect("68 wait");
+        assert!((starved[0] - 0.98).abs() < 1e-9, "{starved:?}");
         now.stages[1].waiting = vec![23, 0, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(PictureModel::new(&cast(), &frame(10.0, 1), &now).wait_shares(1), None);
     }

@@ -10,7 +10,7 @@ use super::legs::{Leg, Travel, balancer_bar, legs, slot};
 use super::model::{PictureModel, ServerView, StageView};
 use super::pen::{Align, Patterns, Pen, grouped};
 use super::pool::{PoolLayout, requests_per_mark};
-use super::theme::Theme;
+use super::theme::{Mark, Theme};
 use web_sys::CanvasRenderingContext2d;
 
 /// What may move.
@@ -115,7 +115,7 @@ impl Picture {
         for (k, (at, stage)) in boxes.stages.iter().zip(&model.stages).enumerate() {
             lanes(pen, at, stage, model, self.axes[k], self.scales.lanes[k]);
             if let (Some(at), Some(pool)) = (at.pool, pools[k].as_ref()) {
-                cells(pen, stage, model, pool);
+                cells(pen, model, pool);
                 waits(pen, &at, model, k, pool);
             }
         }
@@ -163,7 +163,7 @@ impl Picture {
                     self.pulse_px = (self.pulse_px + 60.0 * dt_s) % (PULSE[0] + PULSE[1]);
                 }
             }
-            Motion::Paused => self.flight.advance(legs, model, 0.0, pace.speed),
+            Motion::Paused => self.flight.hold(legs, model, pace.speed),
             Motion::Full => self.flight.advance(legs, model, dt_s, pace.speed),
         }
         self.scales.flight = self.flight.per_mark();
@@ -285,6 +285,10 @@ fn lanes(
         let lattice = Lattice::new(lane, axis, per_mark);
         lane_marks(pen, model, class, &view.lane, &lattice, per_mark);
         pen.ctx.restore();
+        if pen.theme.water == pen.theme.sheet {
+            pen.round(lane, 6.0);
+            pen.stroke(pen.theme.line, 1.0);
+        }
         if per_mark > 1 && own > 0 {
             mark_scale(pen, model, class, (lane.x + 10.0, lane.y + 11.0), per_mark);
         }
@@ -340,22 +344,17 @@ fn end_of_lane(pen: Pen<'_>, lane: &Rect, axis: QueueAxis, limit: u32, full: boo
             pen.alpha(1.0);
         }
         let colour = if full { pen.theme.loss } else { pen.theme.ink_2 };
-        pen.block(&Rect::new(lane.x, lane.y, 3.0, lane.h), colour);
+        pen.block(&Rect::new(lane.x, lane.y, 2.5, lane.h), colour);
         return;
     }
+    let teeth = (lane.h / 5.0).ceil() as u32 + 1;
     pen.ctx.begin_path();
-    let mut y = lane.y;
-    let mut left = false;
-    while y < lane.bottom() + 6.0 {
-        let x = lane.x + if left { 2.0 } else { 6.0 };
-        if y == lane.y {
-            pen.ctx.move_to(x, y)
-        } else {
-            pen.ctx.line_to(x, y)
-        }
-        (y, left) = (y + 5.0, !left);
+    pen.ctx.move_to(lane.x + 2.0, lane.y - 5.0);
+    for i in 0..=teeth {
+        let x = lane.x + if i % 2 == 0 { 6.0 } else { 2.0 };
+        pen.ctx.line_to(x, lane.y + 5.0 * f64::from(i));
     }
-    pen.stroke(pen.theme.line_2, 1.2);
+    pen.stroke(pen.theme.ink_3, 1.2);
 }
 
 /// The requests in a lane: its own as one path, strangers (moved up from elsewhere) among them.
@@ -409,7 +408,7 @@ fn mark_scale(pen: Pen<'_>, model: &PictureModel, class: usize, at: (f64, f64), 
 }
 
 /// Workers: filled in the colour of the class they work for, outlined while idle.
-fn cells(pen: Pen<'_>, stage: &StageView, model: &PictureModel, pool: &PoolLayout) {
+fn cells(pen: Pen<'_>, model: &PictureModel, pool: &PoolLayout) {
     let cell_path = |range: core::ops::Range<usize>| {
         pen.ctx.begin_path();
         range.for_each(|i| pen.add_round(&pool.grid.cell(i), 2.5));
@@ -428,7 +427,7 @@ fn cells(pen: Pen<'_>, stage: &StageView, model: &PictureModel, pool: &PoolLayou
     }
     cell_path(end..pool.cells);
     pen.fill(pen.theme.water);
-    pen.stroke(if stage.split { pen.theme.loss } else { pen.theme.line_2 }, 1.0);
+    pen.stroke(pen.theme.line_2, 1.0);
 }
 
 /// The counts beside the cells, and the bar of wait shares with its targets.
@@ -585,37 +584,58 @@ fn in_flight(pen: Pen<'_>, area: &Rect, server: &ServerView, model: &PictureMode
     }
 }
 
-/// For reduced motion: marks that stand on every ribbon that carries something.
+/// For reduced motion: marks that stand on every ribbon that carries something, fuller where it leads.
 fn still_marks(pen: Pen<'_>, model: &PictureModel, legs: &[Leg]) {
+    const STANDS: [(f64, f64); 3] = [(0.25, 0.4), (0.5, 0.7), (0.75, 1.0)];
     for leg in legs.iter().filter(|leg| leg.flow.per_s > 0.0) {
-        match leg.travel {
-            Travel::Ask => [0.25, 0.5, 0.75].iter().for_each(|&u| grey(pen, leg.curve.at(u))),
-            Travel::Go => {
-                let style = class_style(pen, model, leg.class);
-                pen.ctx.begin_path();
-                [0.25, 0.5, 0.75].iter().for_each(|&u| pen.mark(style.mark, leg.curve.at(u), 2.6));
-                pen.fill(style.colour);
+        let mixed = if let Travel::Send(i) = leg.travel { in_flight_classes(model, i) } else { Vec::new() };
+        for (i, &(u, alpha)) in STANDS.iter().enumerate() {
+            pen.alpha(alpha);
+            let at = leg.curve.at(u);
+            match leg.travel {
+                Travel::Ask => grey(pen, at),
+                Travel::Go => one_mark(pen, model, leg.class, at),
+                Travel::Fall => falling(pen, model, leg.class, at),
+                Travel::Send(_) => {
+                    if let Some(&class) = mixed.get(i) {
+                        one_mark(pen, model, class, at);
+                    }
+                }
             }
-            Travel::Fall => {
-                let style = class_style(pen, model, leg.class);
-                pen.ctx.begin_path();
-                [0.45, 0.8].iter().for_each(|&u| pen.mark(style.mark, leg.curve.at(u), 2.6));
-                hollow(pen);
-            }
-            Travel::Send(_) => {}
         }
     }
+    pen.alpha(1.0);
+}
+
+/// Classes in flight at a server, the least urgent first, so that the most urgent leads.
+fn in_flight_classes(model: &PictureModel, server: usize) -> Vec<usize> {
+    let there = |&c: &usize| model.servers[server].in_flight.get(c).is_some_and(|&n| n > 0);
+    let mut classes: Vec<usize> = model.order.iter().copied().filter(there).take(3).collect();
+    classes.reverse();
+    classes
+}
+
+fn one_mark(pen: Pen<'_>, model: &PictureModel, class: usize, at: (f64, f64)) {
+    let style = class_style(pen, model, class);
+    pen.ctx.begin_path();
+    pen.mark(style.mark, at, 2.6);
+    pen.fill(style.colour);
+}
+
+/// A request turned away: hollow and red.
+fn falling(pen: Pen<'_>, model: &PictureModel, class: usize, at: (f64, f64)) {
+    let mark = class_style(pen, model, class).mark;
+    pen.ctx.begin_path();
+    // A ring is hollow already; it needs room for the outline of its hole.
+    pen.mark(mark, at, if mark == Mark::Ring { 3.8 } else { 2.6 });
+    pen.fill(pen.theme.sheet);
+    pen.stroke(pen.theme.loss, 1.4);
 }
 
 fn grey(pen: Pen<'_>, at: (f64, f64)) {
     pen.ctx.begin_path();
     pen.disc(at, 2.2);
     pen.fill(pen.theme.ink_3);
-}
-
-fn hollow(pen: Pen<'_>) {
-    pen.fill(pen.theme.sheet);
-    pen.stroke(pen.theme.loss, 1.4);
 }
 
 /// Marks under way: one path a class, then those without a class yet, then the falling ones.
@@ -642,9 +662,9 @@ fn flying_marks(pen: Pen<'_>, model: &PictureModel, legs: &[Leg], flight: &Fligh
     pen.fill(pen.theme.ink_3);
     for (f, leg, u) in under_way().filter(|(_, leg, _)| leg.travel == Travel::Fall) {
         pen.alpha(((1.0 - u) * 4.0).clamp(0.0, 1.0));
-        pen.ctx.begin_path();
-        pen.mark(class_style(pen, model, f.class).mark, leg.curve.at(u), 2.6);
-        hollow(pen);
+        let (x, y) = leg.curve.at(u);
+        let aside = 3.0 * f.sway * (4.0 * u).min(1.0);
+        falling(pen, model, f.class, (x + aside, y));
     }
     pen.alpha(1.0);
 }

@@ -66,6 +66,16 @@ pub enum Layer<'a> {
         /// Colour.
         ink: Ink,
     },
+    /// Behind a curve of means, where several steps were merged into one number: from the least step to the
+    /// greatest.
+    Range {
+        /// Least.
+        low: Column<'a>,
+        /// Greatest.
+        high: Column<'a>,
+        /// Colour of the curve.
+        ink: Ink,
+    },
 }
 
 impl<'a> Layer<'a> {
@@ -104,6 +114,8 @@ pub struct Track<'a> {
     pub low: f64,
     /// Value at the top; above `low`.
     pub high: f64,
+    /// Equal ratios equally far apart; `low` is then above 0.
+    pub logarithmic: bool,
     /// Numbers on the axis, one or two.
     pub ticks: Vec<Tick>,
     /// What is drawn.
@@ -183,7 +195,34 @@ impl<'a> Track<'a> {
     #[must_use]
     pub fn from_zero(most: f64, label: impl Fn(f64) -> String, layers: Vec<Layer<'a>>) -> Self {
         let (high, tick) = scale(most);
-        Self { low: 0.0, high, ticks: vec![Tick { value: tick, label: label(tick) }], layers }
+        let ticks = vec![Tick { value: tick, label: label(tick) }];
+        Self { low: 0.0, high, logarithmic: false, ticks, layers }
+    }
+
+    /// A track from `low` to a power of ten at or above `most`, equal ratios equally far apart, with two
+    /// axis numbers. For waits of classes that differ a thousandfold.
+    #[must_use]
+    pub fn logarithmic(low: f64, most: f64, label: impl Fn(f64) -> String, layers: Vec<Layer<'a>>) -> Self {
+        let mut decades = 1;
+        while low * 10_f64.powi(decades) < most && decades < 12 {
+            decades += 1;
+        }
+        let at = |part: f64| low * 10_f64.powi((part * f64::from(decades)).round() as i32);
+        let mut ticks: Vec<Tick> =
+            [0.3, 0.8].map(at).into_iter().map(|value| Tick { value, label: label(value) }).collect();
+        ticks.dedup();
+        Self { low, high: low * 10_f64.powi(decades), logarithmic: true, ticks, layers }
+    }
+
+    /// How far up the track a value lies, 0 to 1; values beyond the axis lie at its ends.
+    #[must_use]
+    pub fn part(&self, value: f64) -> f64 {
+        let part = if self.logarithmic {
+            (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        part.clamp(0.0, 1.0)
     }
 
     /// Goodput as an area with what is lost on top of it, both a second.
@@ -225,6 +264,20 @@ impl<'a> Track<'a> {
     }
 }
 
+/// A number short enough for the gutter: `0.5`, `40`, `1.2k`, `50k`, `3M`.
+#[must_use]
+pub fn short(x: f64) -> String {
+    let (x, unit) = match x.abs() {
+        a if a >= 1e6 => (x / 1e6, "M"),
+        a if a >= 1e3 => (x / 1e3, "k"),
+        _ => (x, ""),
+    };
+    let digits = if x.abs() >= 10.0 { 0 } else { 2 };
+    let text = format!("{x:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text}{unit}")
+}
+
 /// The largest finite number in some columns, or 0.
 #[must_use]
 pub fn largest<'c>(columns: impl IntoIterator<Item = &'c [f64]>) -> f64 {
@@ -262,6 +315,32 @@ mod tests {
         }
         assert_eq!(scale(0.0), scale(1.0));
         assert_eq!(scale(f64::NAN), scale(1.0));
+    }
+
+    #[test]
+    fn equal_ratios_lie_equally_far_apart() {
+        let track = Track::logarithmic(1e-3, 12.0, short, Vec::new());
+        assert_eq!(track.high, 100.0);
+        let steps: Vec<f64> = [1e-3, 1e-2, 1e-1, 1.0].iter().map(|&v| track.part(v)).collect();
+        assert!(steps.windows(2).all(|w| (w[1] - w[0] - 0.2).abs() < 1e-9), "{steps:?}");
+        assert_eq!((track.part(0.0), track.part(1e9)), (0.0, 1.0));
+        assert!(track.ticks.iter().all(|t| t.value > track.low && t.value < track.high));
+        assert_eq!(Track::logarithmic(1.0, 0.0, short, Vec::new()).high, 10.0);
+    }
+
+    #[test]
+    fn gutter_numbers_are_short() {
+        for (x, want) in [
+            (0.0, "0"),
+            (0.5, "0.5"),
+            (40.0, "40"),
+            (800.0, "800"),
+            (1_250.0, "1.25k"),
+            (5e4, "50k"),
+            (2e6, "2M"),
+        ] {
+            assert_eq!(short(x), want);
+        }
     }
 
     #[test]

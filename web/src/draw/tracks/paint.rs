@@ -150,12 +150,11 @@ impl Plot<'_> {
 
 /// Height of a value in a row; values beyond the axis lie on its edge.
 fn y(boxes: &TrackBoxes, row: &Rect, track: &Track<'_>, value: f64) -> f64 {
-    let part = ((value - track.low) / (track.high - track.low)).clamp(0.0, 1.0);
     let height = (row.h - boxes.row_head - 1.5 * PAD).max(1.0);
-    row.bottom() - PAD - part * height + PAD / 2.0
+    row.bottom() - PAD / 2.0 - track.part(value) * height
 }
 
-fn colour<'t>(theme: &'t Theme, ink: Ink) -> &'t str {
+fn colour(theme: &Theme, ink: Ink) -> &'static str {
     match ink {
         Ink::Class(rank) => theme.class(rank).colour,
         Ink::Loss => theme.loss,
@@ -174,6 +173,12 @@ fn curves(pen: Pen<'_>, plot: &Plot<'_>) {
     for layer in &plot.track.layers {
         match layer {
             Layer::Area { from, to, ink } => area(pen, plot, from.as_deref(), to, *ink),
+            Layer::Range { low, high, ink } => {
+                outline(pen, plot, low, high);
+                pen.alpha(0.18);
+                pen.fill(colour(pen.theme, *ink));
+                pen.alpha(1.0);
+            }
             Layer::Line { values, ink, stroke, width } => line(pen, plot, values, *ink, *stroke, *width),
         }
     }
@@ -189,16 +194,7 @@ fn area(pen: Pen<'_>, plot: &Plot<'_>, from: Option<&[f64]>, to: &[f64], ink: In
             &bottom
         }
     };
-    // A gap in either edge is a gap in both.
-    let gap = |a: &[f64], b: &[f64]| -> Vec<f64> {
-        a.iter().zip(b).map(|(&a, &b)| if b.is_finite() { a } else { f64::NAN }).collect()
-    };
-    let (upper, lower) = (plot.runs(&gap(to, from)), plot.runs(&gap(from, to)));
-    pen.ctx.begin_path();
-    for (upper, lower) in upper.iter().zip(&lower) {
-        let outline: Vec<(f64, f64)> = upper.iter().chain(lower.iter().rev()).copied().collect();
-        pen.polygon(&outline);
-    }
+    let upper = outline(pen, plot, from, to);
     let (alpha, pattern) = match ink {
         Ink::Class(rank) => match pen.patterns.class(rank) {
             None => (0.75, None),
@@ -221,6 +217,20 @@ fn area(pen: Pen<'_>, plot: &Plot<'_>, from: Option<&[f64]>, to: &[f64], ink: In
             pen.stroke(colour(pen.theme, ink), 1.0);
         }
     }
+}
+
+/// Makes the area between two curves the path, and returns its upper edge. A gap in one is a gap in both.
+fn outline(pen: Pen<'_>, plot: &Plot<'_>, from: &[f64], to: &[f64]) -> Vec<Vec<(f64, f64)>> {
+    let gap = |a: &[f64], b: &[f64]| -> Vec<f64> {
+        a.iter().zip(b).map(|(&a, &b)| if b.is_finite() { a } else { f64::NAN }).collect()
+    };
+    let (upper, lower) = (plot.runs(&gap(to, from)), plot.runs(&gap(from, to)));
+    pen.ctx.begin_path();
+    for (upper, lower) in upper.iter().zip(&lower) {
+        let outline: Vec<(f64, f64)> = upper.iter().chain(lower.iter().rev()).copied().collect();
+        pen.polygon(&outline);
+    }
+    upper
 }
 
 fn trace(pen: Pen<'_>, run: &[(f64, f64)]) {
