@@ -48,18 +48,23 @@ fn check(reference: &str) -> anyhow::Result<Scenario> {
     Err(BadScenario(lines.join("\n")).into())
 }
 
-/// What is in a scenario, in one line.
-pub(crate) fn summary(scenario: &Scenario) -> String {
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let classes = match scenario.classes.len() {
-        1 => "1 class".to_owned(),
-        n => format!("{n} classes"),
-    };
+/// What is in a scenario and what a run of it takes, in one line.
+fn summary(scenario: &Scenario) -> String {
     format!(
-        "{classes}, {}, {}, {} simulated, about {} events",
-        count(scenario.stages.len(), "stage"),
-        count(scenario.servers.len(), "server"),
+        "{}, {} simulated, about {} events",
+        parts(scenario),
         text::time(scenario.horizon.as_secs_f64()),
         text::digits3(scenario.estimated_events()),
     )
+}
+
+/// How many parts of each kind a scenario has.
+pub(crate) fn parts(scenario: &Scenario) -> String {
+    let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    [
+        count(scenario.classes.len(), "class", "classes"),
+        count(scenario.stages.len(), "stage", "stages"),
+        count(scenario.servers.len(), "server", "servers"),
+    ]
+    .join(", ")
 }

@@ -40,6 +40,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve the playground to a browser.
     Play(PlayArgs),
+    /// Run a scenario's policy on real HTTP traffic.
+    Serve(ServeArgs),
     /// Run a scenario in virtual time and print what became of it.
     Simulate(SimulateArgs),
     /// Make, read, bring up to date and check share links.
@@ -108,10 +110,17 @@ A configuration file holds the same settings; what the command line says wins:
   [limits]
   connections = 10000
   header_bytes = 65536
-  header_timeout_ms = 10000
-  connect_timeout_ms = 2000
-  answer_timeout_ms = 60000
-  drain_timeout_ms = 30000")]
+  header_timeout_ms = 10000            # all of a request's head
+  idle_timeout_ms = 75000              # between two requests of a connection
+  write_timeout_ms = 60000             # a client that takes nothing
+  body_timeout_ms = 60000              # a pause within a body
+  queue_timeout_ms = 60000             # the queue, for classes without a deadline
+  connect_timeout_ms = 2000            # a connection to a server
+  pool_timeout_ms = 15000              # an unused connection to a server
+  answer_timeout_ms = 60000            # the first of a server's answer
+  continue_timeout_ms = 1000           # Expect: 100-continue
+  tunnel_timeout_ms = 600000           # a silent WebSocket
+  drain_timeout_ms = 30000             # requests in work at SIGTERM")]
 pub(crate) struct ServeArgs {
     /// The scenario whose policy runs: file, preset:NAME, share link or `-`.
     #[arg(value_name = "SCENARIO")]
@@ -129,6 +138,9 @@ pub(crate) struct ServeArgs {
     /// [default: 127.0.0.1:9900].
     #[arg(long, value_name = "ADDR")]
     pub(crate) admin: Option<SocketAddr>,
+    /// No operator's address at all.
+    #[arg(long, conflicts_with = "admin")]
+    pub(crate) no_admin: bool,
     /// Peers whose X-Forwarded-For and class headers are believed: an address block. Repeatable.
     #[arg(long = "trust", value_name = "CIDR")]
     pub(crate) trusted: Vec<IpNet>,

@@ -4,6 +4,7 @@
 //! ignore unknown keys cost their users hours.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,16 +15,17 @@ use toml::{Table, Value};
 
 use crate::cli::ServeArgs;
 use crate::failure::BadScenario;
+use crate::serve::{Limits, Target};
 
-/// Everything `serve` needs to know besides the scenario itself.
+/// Everything `serve` needs to know, as it was written; the scenario is not read yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ServeSettings {
     /// Where clients connect.
     pub(crate) listen: SocketAddr,
-    /// Where the operator connects.
-    pub(crate) admin: SocketAddr,
+    /// Where the operator connects, if anywhere.
+    pub(crate) admin: Option<SocketAddr>,
     /// Real servers behind the gateway.
-    pub(crate) upstreams: Vec<Upstream>,
+    pub(crate) upstreams: Vec<Target>,
     /// Peers whose forwarding and class headers are believed.
     pub(crate) trusted: Vec<IpNet>,
     /// Bounds on what a client or server may take.
@@ -41,50 +43,11 @@ pub(crate) enum ScenarioSource {
     Table(serde_json::Value),
 }
 
-/// One real server.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Upstream {
-    /// Which of the scenario's servers it is; by position if not said.
-    pub(crate) name: Option<String>,
-    /// `http://HOST[:PORT]`, nothing more.
-    pub(crate) url: Uri,
-}
-
-/// Bounds on what a client or server may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
-    /// Client connections at once.
-    pub(crate) connections: usize,
-    /// Bytes of one request's head.
-    pub(crate) header_bytes: usize,
-    /// Longest wait for a complete head.
-    pub(crate) header_timeout: Duration,
-    /// Longest wait for a connection to a server.
-    pub(crate) connect_timeout: Duration,
-    /// Longest wait for a server's answer to begin.
-    pub(crate) answer_timeout: Duration,
-    /// Longest wait for requests in work when asked to stop.
-    pub(crate) drain_timeout: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connections: 10_000,
-            header_bytes: 64 * 1024,
-            header_timeout: Duration::from_secs(10),
-            connect_timeout: Duration::from_secs(2),
-            answer_timeout: Duration::from_secs(60),
-            drain_timeout: Duration::from_secs(30),
-        }
-    }
-}
-
 impl Default for ServeSettings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 8080),
-            admin: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 9900),
+            admin: Some(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 9900)),
             upstreams: Vec::new(),
             trusted: Vec::new(),
             limits: Limits::default(),
@@ -104,7 +67,7 @@ impl ServeSettings {
             None => Self::default(),
         };
         settings.listen = args.listen.unwrap_or(settings.listen);
-        settings.admin = args.admin.unwrap_or(settings.admin);
+        settings.admin = args.admin.or(settings.admin).filter(|_| !args.no_admin);
         if !args.upstreams.is_empty() {
             let parsed = args.upstreams.iter().map(|text| upstream(text, "--upstream"));
             settings.upstreams = parsed.collect::<Result<_, _>>()?;
@@ -131,7 +94,8 @@ impl ServeSettings {
         for (key, value) in table {
             match key.as_str() {
                 "listen" => settings.listen = address(&value, &key)?,
-                "admin" => settings.admin = address(&value, &key)?,
+                "admin" if value.as_bool() == Some(false) => settings.admin = None,
+                "admin" => settings.admin = Some(address(&value, &key)?),
                 "upstreams" => settings.upstreams = list(&value, &key, upstream)?,
                 "trusted" => settings.trusted = list(&value, &key, block)?,
                 "limits" => settings.limits = limits(&value)?,
@@ -182,7 +146,7 @@ fn block(text: &str, path: &str) -> Result<IpNet, BadScenario> {
 }
 
 /// Reads `URL` or `NAME=URL`.
-fn upstream(text: &str, path: &str) -> Result<Upstream, BadScenario> {
+fn upstream(text: &str, path: &str) -> Result<Target, BadScenario> {
     // A URL's scheme comes before any `=`, so what stands before the first `=` without a `:` is a name.
     let (name, url) = match text.split_once('=') {
         Some((name, url)) if !name.contains(':') => (Some(name.to_owned()), url),
@@ -195,7 +159,7 @@ fn upstream(text: &str, path: &str) -> Result<Upstream, BadScenario> {
     if !matches!(uri.path_and_query().map(hyper::http::uri::PathAndQuery::as_str), None | Some("/")) {
         return Err(wrong(path, "no path behind the port (a request keeps its own)", text));
     }
-    Ok(Upstream { name, url: uri })
+    Ok(Target { name, url: uri })
 }
 
 fn limits(value: &Value) -> Result<Limits, BadScenario> {
@@ -203,27 +167,42 @@ fn limits(value: &Value) -> Result<Limits, BadScenario> {
     let mut limits = Limits::default();
     for (key, value) in table {
         let path = format!("limits.{key}");
-        let whole = |range: std::ops::RangeInclusive<u32>| {
-            value.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|n| range.contains(n)).ok_or_else(
-                || wrong(&path, &format!("a whole number {} to {}", range.start(), range.end()), value),
-            )
-        };
-        let time = || whole(1..=3_600_000).map(|ms| Duration::from_millis(ms.into()));
+        let whole = |range: RangeInclusive<u32>| whole_number(value, &path, range);
         match key.as_str() {
             "connections" => limits.connections = whole(1..=1_000_000)? as usize,
             "header_bytes" => limits.header_bytes = whole(8_192..=1_048_576)? as usize,
-            "header_timeout_ms" => limits.header_timeout = time()?,
-            "connect_timeout_ms" => limits.connect_timeout = time()?,
-            "answer_timeout_ms" => limits.answer_timeout = time()?,
-            "drain_timeout_ms" => limits.drain_timeout = time()?,
             _ => {
-                let known = "one of connections, header_bytes, header_timeout_ms, connect_timeout_ms, \
-                             answer_timeout_ms, drain_timeout_ms";
-                return Err(wrong(&path, known, "it"));
+                let Some((_, place)) = times(&mut limits).into_iter().find(|(name, _)| name == key) else {
+                    let known = times(&mut limits).map(|(name, _)| name).join(", ");
+                    return Err(wrong(&path, &format!("one of connections, header_bytes, {known}"), "it"));
+                };
+                *place = Duration::from_millis(whole(1..=86_400_000)?.into());
             }
         }
     }
     Ok(limits)
+}
+
+/// The limits that are times, by name.
+fn times(limits: &mut Limits) -> [(&'static str, &mut Duration); 11] {
+    [
+        ("header_timeout_ms", &mut limits.header_timeout),
+        ("idle_timeout_ms", &mut limits.idle_timeout),
+        ("write_timeout_ms", &mut limits.write_timeout),
+        ("body_timeout_ms", &mut limits.body_timeout),
+        ("queue_timeout_ms", &mut limits.queue_timeout),
+        ("connect_timeout_ms", &mut limits.connect_timeout),
+        ("pool_timeout_ms", &mut limits.pool_timeout),
+        ("answer_timeout_ms", &mut limits.answer_timeout),
+        ("continue_timeout_ms", &mut limits.continue_timeout),
+        ("tunnel_timeout_ms", &mut limits.tunnel_timeout),
+        ("drain_timeout_ms", &mut limits.drain_timeout),
+    ]
+}
+
+fn whole_number(value: &Value, path: &str, range: RangeInclusive<u32>) -> Result<u32, BadScenario> {
+    let number = value.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|n| range.contains(n));
+    number.ok_or_else(|| wrong(path, &format!("a whole number {} to {}", range.start(), range.end()), value))
 }
 
 fn scenario(value: Value) -> Result<ScenarioSource, BadScenario> {
@@ -258,7 +237,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(settings.listen.to_string(), "0.0.0.0:80");
-        assert_eq!(settings.admin.to_string(), "[::1]:9");
+        assert_eq!(settings.admin.unwrap().to_string(), "[::1]:9");
         assert_eq!(settings.upstreams[0].name, None);
         assert_eq!(settings.upstreams[1].name.as_deref(), Some("small"));
         assert_eq!(settings.upstreams[1].url.authority().unwrap(), "b.example");
@@ -287,7 +266,7 @@ mod tests {
             ("[limits]\nconnections = 0", "limits.connections: a whole number 1 to 1000000, found 0"),
             (
                 "[limits]\nheader_timeout_ms = 1.5",
-                "limits.header_timeout_ms: a whole number 1 to 3600000, found 1.5",
+                "limits.header_timeout_ms: a whole number 1 to 86400000, found 1.5",
             ),
         ] {
             assert_eq!(ServeSettings::parse(text).unwrap_err().to_string(), want, "for {text}");

@@ -6,7 +6,6 @@ mod assets;
 mod bench_sim;
 mod check;
 mod cli;
-#[expect(dead_code, reason = "read by the `serve` command, which lands with the server")]
 mod config;
 #[expect(dead_code, reason = "run by a command that lands with the command line")]
 mod demo;
@@ -20,8 +19,8 @@ mod output;
 mod play;
 mod presets;
 mod progress;
-#[expect(dead_code, reason = "run by the `serve` command, which lands with the command line")]
 mod serve;
+mod serving;
 mod simulate;
 mod source;
 mod tabulate;
@@ -47,6 +46,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Play(args) => play::run(args),
+        Command::Serve(args) => serving::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Link(command) => link::run(&command),
         Command::Presets(args) => presets::run(&args),

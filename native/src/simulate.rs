@@ -12,8 +12,8 @@ use anyhow::{anyhow, bail};
 use serde_json::{Map, Value, json};
 use tidegate_core::frame::Frame;
 use tidegate_core::measure::{History, Names};
-use tidegate_core::report::Report;
 use tidegate_core::scenario::Scenario;
+use tidegate_core::sim::report::Report;
 use tidegate_core::sim::{RunResult, Simulation};
 use tidegate_core::time::{Duration, Instant};
 

@@ -6,10 +6,10 @@
 use std::fmt::Write as _;
 
 use tidegate_core::frame::Cause;
-use tidegate_core::report::{ClassReport, Figure, QUANTILES, Report};
 use tidegate_core::scenario::Scenario;
 use tidegate_core::scenario::v1::ModeV1;
 use tidegate_core::sim::ENGINE;
+use tidegate_core::sim::report::{ClassReport, Figure, QUANTILES, Report};
 
 use crate::text::{self, BOLD, Cell, DIM, GOOD, Table, WARN, percent, styled};
 

@@ -105,6 +105,7 @@ pub(crate) struct Held {
     /// The connection to the server.
     pub(crate) lease: Lease,
     /// Stops the upload, if it still goes on when the answer has ended.
+    #[expect(dead_code, reason = "its end is what it does")]
     pub(crate) upload: Stop,
 }
 
