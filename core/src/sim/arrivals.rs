@@ -1,6 +1,6 @@
 //! Open-loop arrivals: requests that come whatever becomes of those before them.
 
-use super::random::Stream;
+use super::random::{Exponentials, Stream};
 use crate::scenario::v1::LoadV1;
 use crate::time::{Duration, Instant};
 use alloc::sync::Arc;
@@ -41,13 +41,14 @@ enum Process {
 #[derive(Clone, Debug)]
 pub(crate) struct Arrivals {
     process: Process,
-    stream: Stream,
+    gaps: Exponentials,
     /// What the scenario's timed events multiply the load by.
     factor: f64,
 }
 
 impl Arrivals {
-    pub(crate) fn new(load: &LoadV1, mut stream: Stream, rows: Option<Arc<[Recorded]>>) -> Self {
+    pub(crate) fn new(load: &LoadV1, stream: Stream, rows: Option<Arc<[Recorded]>>) -> Self {
+        let mut gaps = Exponentials::new(stream);
         let process = match load {
             LoadV1::Poisson { rate_per_s } => Process::Poisson { rate_per_s: *rate_per_s },
             LoadV1::Deterministic { rate_per_s, count } => {
@@ -55,13 +56,13 @@ impl Arrivals {
             }
             LoadV1::Mmpp { phases } => {
                 let phases: Vec<_> = phases.iter().map(|p| (p.rate_per_s, p.mean_us as f64 * 1e3)).collect();
-                let until = Instant::START + length(phases[0].1, &mut stream);
+                let until = Instant::START + length(phases[0].1, &mut gaps);
                 Process::Mmpp { phases, phase: 0, until }
             }
             LoadV1::Closed { .. } => Process::None,
             LoadV1::Trace { .. } => rows.map_or(Process::None, |rows| Process::Recorded { rows, next: 0 }),
         };
-        Self { process, stream, factor: 1.0 }
+        Self { process, gaps, factor: 1.0 }
     }
 
     /// The first arrival of the run.
@@ -129,7 +130,7 @@ impl Arrivals {
             Process::None | Process::Recorded { .. } => None,
             Process::Poisson { rate_per_s } => {
                 let rate = *rate_per_s * self.factor;
-                (rate > 0.0).then(|| now + length(1e9 / rate, &mut self.stream))
+                (rate > 0.0).then(|| now + length(1e9 / rate, &mut self.gaps))
             }
             Process::Deterministic { rate_per_s, .. } => {
                 let rate = *rate_per_s * self.factor;
@@ -143,14 +144,14 @@ impl Arrivals {
                 loop {
                     let rate = phases[*phase].0 * self.factor;
                     if rate > 0.0 {
-                        let candidate = at + length(1e9 / rate, &mut self.stream);
+                        let candidate = at + length(1e9 / rate, &mut self.gaps);
                         if candidate <= *until {
                             return Some(candidate);
                         }
                     }
                     at = at.max(*until);
                     *phase = (*phase + 1) % phases.len();
-                    *until = at + length(phases[*phase].1, &mut self.stream);
+                    *until = at + length(phases[*phase].1, &mut self.gaps);
                 }
             }
         }
@@ -159,6 +160,6 @@ impl Arrivals {
 
 /// An exponential length; at least a nanosecond, so that time always moves on.
 #[inline]
-fn length(mean_ns: f64, stream: &mut Stream) -> Duration {
-    Duration::from_nanos(((mean_ns * stream.exponential() + 0.5) as u64).max(1))
+fn length(mean_ns: f64, gaps: &mut Exponentials) -> Duration {
+    Duration::from_nanos(((mean_ns * gaps.next() + 0.5) as u64).max(1))
 }

@@ -109,8 +109,8 @@ pub(crate) struct Request {
     /// Source of its work and its luck.
     key: u64,
     client: u32,
-    /// Work at a server, if recorded.
-    recorded: Option<Duration>,
+    /// Work at a server of speed 1.
+    work: Duration,
     server: Option<u16>,
     arrived: Instant,
     inside: bool,
@@ -444,6 +444,9 @@ impl Simulation {
     #[inline]
     fn request(&mut self, class: ClassId, key: u64, client: u32, recorded: Option<Duration>) {
         let at = usize::from(class.0);
+        // Drawn here although it may never be needed: the request is what it is before any policy sees it, and
+        // the logarithm is taken while the gateway decides.
+        let work = recorded.unwrap_or_else(|| self.service[at].draw(&mut Stream::new(nth(key, WORK))));
         let measured = self.now >= self.measure_from;
         self.tallies[at].arrived += u64::from(measured);
         let deadline = self.deadline[at].map(|length| self.now + length);
@@ -456,7 +459,7 @@ impl Simulation {
                     class,
                     key,
                     client,
-                    recorded,
+                    work,
                     server: None,
                     arrived: self.now,
                     inside: true,
@@ -541,11 +544,7 @@ impl Simulation {
     #[inline]
     fn start_at_server(&mut self, server: ServerId, slot: u32) {
         let request = &self.requests[slot as usize];
-        let work = request.recorded.unwrap_or_else(|| {
-            let mut stream = Stream::new(nth(request.key, WORK));
-            self.service[usize::from(request.class.0)].draw(&mut stream)
-        });
-        let length = self.servers[usize::from(server.0)].time_for(work);
+        let length = self.servers[usize::from(server.0)].time_for(request.work);
         self.calendar.push(self.now + length, Rank::Completion, What::Completion(request.job));
     }
 
