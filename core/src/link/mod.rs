@@ -257,34 +257,33 @@ impl<'a> Parts<'a> {
 
 /// The one character (offset, and what it should be) whose change makes `check` fit, if there is exactly one.
 ///
-/// CRC is linear: changing the byte k places before the end by d changes the sum by d moved over k bytes.
-/// So all changes of all characters are tried with a few operations each.
+/// CRC is linear: what a change of one byte does to the sum does not depend on the rest of the text. So the
+/// difference of the sums is wound back from the end, byte by byte; where it is one byte wide, that byte of the
+/// text differs by it.
 fn single_change(body: &str, payload: usize, check: &str) -> Option<(usize, char)> {
     let given = check.bytes().try_fold(0_u64, |sum, c| {
         CROCKFORD.iter().position(|known| *known == c).map(|value| (sum << 5) | value as u64)
     })?;
     let difference = given ^ u64::from(text::crc32(body.as_bytes()));
+    // The check itself: only one of its characters, five bits each, is wrong.
     if let Some(place) = (0..CHECK_LENGTH).find(|i| difference & !(31 << (5 * i)) == 0) {
         let right = text::check_of(body);
         let at = CHECK_LENGTH - 1 - place;
         return Some((body.len() + 1 + at, char::from(right.as_bytes()[at])));
     }
-    let difference = u32::try_from(difference).ok()?;
-    // What each bit of the current byte does to the sum.
-    let mut effect: [u32; 8] = core::array::from_fn(|bit| text::crc_over_zero(1 << bit));
+    let mut difference = u32::try_from(difference).ok()?;
     let mut found = None;
-    for at in (payload..body.len()).rev() {
-        for &other in BASE64 {
-            let change = other ^ body.as_bytes()[at];
-            let sum = (0..8).filter(|bit| change >> bit & 1 == 1).fold(0, |sum, bit| sum ^ effect[bit]);
-            if change != 0 && sum == difference {
-                if found.is_some() {
-                    return None;
-                }
-                found = Some((at, char::from(other)));
+    for (at, &byte) in body.as_bytes().iter().enumerate().skip(payload).rev() {
+        difference = text::crc_wound_back(difference);
+        let Ok(change) = u8::try_from(difference) else {
+            continue;
+        };
+        if BASE64.contains(&(byte ^ change)) {
+            if found.is_some() {
+                return None;
             }
+            found = Some((at, char::from(byte ^ change)));
         }
-        effect = effect.map(text::crc_over_zero);
     }
     found.filter(|(at, _)| body.is_char_boundary(*at) && body.is_char_boundary(at + 1))
 }

@@ -95,10 +95,22 @@ pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, b| CRC[usize::from(crc as u8 ^ b)] ^ (crc >> 8))
 }
 
-/// The CRC register moved over one zero byte.
-pub(super) const fn crc_over_zero(crc: u32) -> u32 {
-    CRC[(crc & 0xFF) as usize] ^ (crc >> 8)
+/// What the CRC register was before a zero byte moved it to `crc`.
+pub(super) fn crc_wound_back(crc: u32) -> u32 {
+    // The top bytes of the table are all different: each tells which entry was used.
+    let used = usize::from(CRC_BY_TOP_BYTE[(crc >> 24) as usize]);
+    ((crc ^ CRC[used]) << 8) | used as u32
 }
+
+const CRC_BY_TOP_BYTE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut n = 0;
+    while n < 256 {
+        table[(CRC[n] >> 24) as usize] = n as u8;
+        n += 1;
+    }
+    table
+};
 
 const CRC: [u32; 256] = {
     let mut table = [0; 256];
@@ -159,5 +171,9 @@ mod tests {
     fn the_check_is_crc_32() {
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
         assert_eq!(check_of("123456789"), "35z8e96");
+        for crc in [0, 1, 0xFF, 0xCBF4_3926, u32::MAX] {
+            let moved = CRC[usize::from(crc as u8)] ^ (crc >> 8);
+            assert_eq!(crc_wound_back(moved), crc);
+        }
     }
 }

@@ -20,6 +20,8 @@
 //! # Ok::<(), tidegate_core::scenario::ScenarioError>(())
 //! ```
 
+#[cfg(test)]
+mod agreement;
 mod check;
 mod error;
 mod json;

@@ -7,7 +7,7 @@
 
 use super::error::{Newer, ScenarioError};
 use super::v1::{ScenarioV1, VERSION};
-use super::wire::{Defs, Extra, Fields, Object, Path, Reader, Writer};
+use super::wire::{Defs, Extra, Fields, Object, Path, Reader, Writer, whole_number};
 use super::{Scenario, json};
 use alloc::boxed::Box;
 use alloc::format;
@@ -148,7 +148,7 @@ fn read(value: &Value) -> Result<(Parsed, Vec<ScenarioError>), ScenarioError> {
         return Err(ScenarioError::new("scenario", "an object", json::shown(value)));
     };
     match map.get(VERSION_KEY) {
-        Some(version) if version.as_u64() == Some(u64::from(VERSION)) => Ok(read_v1(map)),
+        Some(version) if whole_number(version) == Some(u64::from(VERSION)) => Ok(read_v1(map)),
         Some(version) => Err(other_version(version, value)),
         None => Err(ScenarioError::new(VERSION_KEY, format!("required: {VERSION}"), "nothing")),
     }
@@ -170,7 +170,7 @@ fn read_v1(map: &Map<String, Value>) -> (Parsed, Vec<ScenarioError>) {
 /// The error for a version that is not known.
 fn other_version(version: &Value, whole: &Value) -> ScenarioError {
     let error = ScenarioError::new(VERSION_KEY, VERSION.to_string(), json::shown(version));
-    match version.as_u64() {
+    match whole_number(version) {
         Some(version) if version > u64::from(VERSION) => {
             let text =
                 |key: &str| whole.get(key).and_then(Value::as_str).map(json::shorten).unwrap_or_default();

@@ -47,8 +47,8 @@ macro_rules! presets {
 presets! {
     "flash-crowd", "Flash crowd",
     "A crowd arrives and a server dies: who still gets an answer?",
-    "Checkout stays fast throughout; Crawlers lose nearly everything from 1:00 on, and Browse starts losing when \
-     api-4 goes down at 1:36.";
+    "Checkout stays fast throughout. From 1:00 on three in four Crawlers are turned away, and all of them while \
+     api-4 is gone; only then Browse loses some too.";
 
     "mm1", "One server, M/M/1",
     "How long is the wait in front of one server that is busy 80 % of the time?",
@@ -61,7 +61,7 @@ presets! {
 
     "four-classes", "Four classes in overload",
     "With a fifth more work than eight servers can do, which class pays?",
-    "Three classes keep their goodput; the lowest takes the whole loss, about 160 of its 300 requests a second.";
+    "Three classes keep their goodput; the lowest takes the whole loss, more than half of its 300 requests a second.";
 
     "closed-clients", "Clients who wait",
     "What changes when clients wait for an answer before they ask again?",
@@ -69,25 +69,27 @@ presets! {
 
     "bursty", "Bursts against a steady stream",
     "Do bursts hurt when the mean load is only 70 %?",
-    "Both classes send 350 requests a second on average, but nearly all waiting happens during the bursts.";
+    "Nearly all waiting happens while a burst lasts. The bursty class waits about twice as long as the steady one: \
+     most of its requests come when it is full.";
 
     "slow-server", "One server slows down",
     "What does one slow server do to everyone when requests go round in turn?",
-    "From 0:30 to 1:00 api-3 works at a quarter of its speed and its requests pile up; with least connections the others \
-     take over.";
+    "From 0:30 to 1:00 goodput falls to four times what the slow api-3 can do: its requests hold all workers. With \
+     least connections hardly anyone notices.";
 
     "server-down", "A server goes away",
     "How long does it take to get over twenty seconds without one server in four?",
-    "From 0:30 to 0:50 requests are turned away; the queue is empty again about ten seconds after the server \
-     is back.";
+    "The queue fills in about eight seconds, then one request in seven is turned away. It is empty again a few \
+     seconds after the server is back at 0:50.";
 
     "strict-starvation", "Starved by priority",
     "What is left for the low class when the high class alone fills the servers?",
-    "Interactive gets all 100 requests a second of capacity between 0:20 and 0:40; Batch is not served at all.";
+    "From about 0:23 to 0:40 Interactive gets all 100 requests a second of capacity and Batch is not served at all.";
 
     "fixed-split", "Workers set aside",
     "What does it cost to reserve workers for a class?",
-    "Gold keeps its two workers even when Bronze overflows; Bronze sheds while Gold's workers stand idle.";
+    "Gold waits 2 ms although Bronze is turned away 100 times a second; meanwhile Gold's two workers are idle most of \
+     the time. Without the split nearly everyone is served.";
 
     "trace-replay", "Replay a trace",
     "What would your own traffic have done to three servers?",
@@ -95,7 +97,8 @@ presets! {
 
     "demo", "Live demo",
     "Three origins, a load that rises and falls: what do real requests do?",
-    "Every thirty seconds the load rises above what the origins can do; Checkout keeps its wait, Crawlers queue.";
+    "Every thirty seconds the load rises above what the origins can do: Checkout hardly waits, Crawlers wait for \
+     seconds or are turned away.";
 }
 
 /// The names, in order.

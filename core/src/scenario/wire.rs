@@ -701,7 +701,7 @@ impl Wire for f64 {
 }
 
 /// The whole number that `value` is: `5`, and `5.0` too, as for JSON Schema.
-fn whole_number(value: &Value) -> Option<u64> {
+pub(super) fn whole_number(value: &Value) -> Option<u64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     value.as_u64().or_else(|| {
         let x = value.as_f64()?;
