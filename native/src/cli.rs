@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use hyper::Uri;
 use ipnet::IpNet;
+use tidegate_core::scenario::v1::LawV1;
 
 /// Decides who gets served, how fast, and by which server when a web service is overloaded.
 ///
@@ -51,6 +53,10 @@ pub(crate) enum Command {
     Presets(PresetsArgs),
     /// Say everything that is wrong with a scenario.
     Check(CheckArgs),
+    /// Play a scenario's clients as real HTTP.
+    Load(LoadArgs),
+    /// Run an emulated backend.
+    Origin(OriginArgs),
     /// Print a completion script for a shell.
     #[command(after_help = "Examples:
   tidegate completions bash > ~/.local/share/bash-completion/completions/tidegate
@@ -80,6 +86,16 @@ pub(crate) struct PlayArgs {
     /// Where to listen. Port 0 takes any free port; the address is printed.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7171")]
     pub(crate) listen: SocketAddr,
+    /// Run a live gateway beside it, with emulated origins and a load, all on this machine [default scenario:
+    /// preset:demo].
+    #[arg(
+        long,
+        value_name = "SCENARIO",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "preset:demo"
+    )]
+    pub(crate) demo: Option<String>,
     /// Open the page in the default browser.
     #[arg(long)]
     pub(crate) open: bool,
@@ -190,6 +206,99 @@ pub(crate) struct SimulateArgs {
     /// No progress bar.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Recorded traffic to play.
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
+/// Recorded traffic for classes whose load is a trace.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Recorded traffic")]
+pub(crate) struct InputArgs {
+    /// Log or trace whose rows become requests, for classes of load `trace`; `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) input: Option<String>,
+    /// What the file is [default: what its first lines look like].
+    #[arg(long, value_name = "FORMAT", requires = "input", value_parser = ["access", "table", "jsonl", "counts"])]
+    pub(crate) input_format: Option<String>,
+    /// What an access log's requests are labelled by: kind of path (cgi, image, media, page), nothing, or the
+    /// scenario's own rules.
+    #[arg(long, value_enum, default_value_t = LabelArg::Kind)]
+    pub(crate) label_by: LabelArg,
+    /// Traffic this many times as fast; service times stay.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub(crate) speed: f64,
+    /// Where requests go of which only the second or minute is known.
+    #[arg(long, value_enum, requires = "input")]
+    pub(crate) place: Option<PlaceArg>,
+    /// Unit of durations whose unit the file does not name; without it they are not used.
+    #[arg(long, value_name = "UNIT", requires = "input", value_parser = ["s", "ms", "us", "ns"])]
+    pub(crate) time_unit: Option<String>,
+    /// The time beside such a duration is that of the answer, as nginx writes it.
+    #[arg(long, requires = "time_unit")]
+    pub(crate) stamped_at_end: bool,
+    /// Requests without a recorded service time take 5 ms and 1 s a megabyte of answer; cgi 200 ms.
+    #[arg(long, requires = "input")]
+    pub(crate) service_by_size: bool,
+    /// Service times of language-model traces, in seconds: for nothing, an input token, an output token.
+    #[arg(
+        long,
+        value_name = "BASE,IN,OUT",
+        requires = "input",
+        value_delimiter = ',',
+        num_args = 1,
+        allow_negative_numbers = false
+    )]
+    pub(crate) service_by_tokens: Option<Vec<f64>>,
+    /// Counts times this: 0.001 for a thousandth of the traffic.
+    #[arg(long, value_name = "FACTOR", requires = "input")]
+    pub(crate) scale: Option<f64>,
+    /// Length of the run in seconds instead of the scenario's; `input` for all of the recorded traffic.
+    #[arg(long, value_name = "SECONDS|input")]
+    pub(crate) horizon: Option<HorizonArg>,
+}
+
+/// What an access log's requests are labelled by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabelArg {
+    /// Kind of path: cgi, image, media, page.
+    Kind,
+    /// All the same.
+    Single,
+    /// The scenario's rules.
+    Classes,
+}
+
+/// Where requests go of which only the second or minute is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlaceArg {
+    /// All at its beginning.
+    Start,
+    /// Evenly over it.
+    Even,
+    /// At random over it, by the scenario's seed.
+    Random,
+}
+
+/// Length of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum HorizonArg {
+    /// So many seconds.
+    Seconds(f64),
+    /// As long as the recorded traffic.
+    Input,
+}
+
+impl std::str::FromStr for HorizonArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse::<f64>()) {
+            ("input", _) => Ok(Self::Input),
+            (_, Ok(s)) if s > 0.0 && s <= 604_800.0 => Ok(Self::Seconds(s)),
+            _ => Err("seconds above 0 and at most 604800, or `input`".to_owned()),
+        }
+    }
 }
 
 /// How a result is printed.
@@ -316,4 +425,87 @@ pub(crate) struct BenchSimArgs {
     /// How long to measure each loop.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     pub(crate) seconds: f64,
+}
+
+/// Play a scenario's clients as real HTTP.
+///
+/// Requests are sent when they are due, whatever became of those before, and their response time counts from that
+/// moment: a server that stalls is not spared the requests it would have got. Closed clients wait for their answer.
+/// Each request is made to fit the first rule of its class, and carries its work for `tidegate origin`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tidegate load preset:demo --target http://127.0.0.1:8080
+  tidegate load scenario.toml --target http://127.0.0.1:8080 --duration 30 --format json")]
+pub(crate) struct LoadArgs {
+    /// File (TOML or JSON), preset:NAME, share link or `-`.
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) scenario: String,
+    /// Where requests go: http://HOST[:PORT].
+    #[arg(long, value_name = "URL", value_parser = crate::config::server_url)]
+    pub(crate) target: Uri,
+    /// Stop after so many seconds [default: the scenario's horizon].
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) duration: Option<f64>,
+    /// Begin again at the horizon, until stopped.
+    #[arg(long)]
+    pub(crate) repeat: bool,
+    /// Requests under way at once; more are not sent, and counted.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) outstanding: u32,
+    /// Longest wait for an answer, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub(crate) timeout: f64,
+    /// Seed of every random stream, instead of the scenario's own.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..1 << 53))]
+    pub(crate) seed: Option<u64>,
+    /// How to print what became of the requests.
+    #[arg(long, value_enum, default_value_t = LoadFormat::Table)]
+    pub(crate) format: LoadFormat,
+}
+
+/// How the result of a load is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LoadFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+}
+
+/// Run an emulated backend.
+///
+/// A real HTTP server whose only work is to wait: a request takes one of its slots for a service time. The query may
+/// ask for something else: `work_us`, `size` (bytes of the answer), `status`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tidegate origin --listen 127.0.0.1:9001 --service exp:20ms --slots 8
+  tidegate origin --service lognormal:20ms:2 --speed 0.5
+
+Laws: const:TIME, exp:TIME, uniform:MIN..MAX, erlang:TIME:PHASES, hyper:TIME:CV, lognormal:TIME:CV, pareto:TIME:TAIL.")]
+pub(crate) struct OriginArgs {
+    /// Where to listen. Port 0 takes any free port; the address is printed.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9001")]
+    pub(crate) listen: SocketAddr,
+    /// Law of the service time.
+    #[arg(long, value_name = "LAW", default_value = "exp:10ms", value_parser = crate::origin::parse_law)]
+    pub(crate) service: LawV1,
+    /// Requests in work at once.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) slots: u32,
+    /// Requests that may wait for a slot; more are answered 503.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub(crate) queue: u32,
+    /// Divides service times.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed)]
+    pub(crate) speed: f64,
+    /// Seed of the service times.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|speed| (0.001..=1_000.0).contains(speed))
+        .ok_or_else(|| "0.001 to 1000".to_owned())
 }

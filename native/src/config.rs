@@ -152,14 +152,23 @@ fn upstream(text: &str, path: &str) -> Result<Target, BadScenario> {
         Some((name, url)) if !name.contains(':') => (Some(name.to_owned()), url),
         _ => (None, text),
     };
-    let uri: Uri = url.parse().map_err(|_| wrong(path, "a URL such as http://10.0.0.7:8000", text))?;
-    if uri.scheme_str() != Some("http") || uri.host().is_none_or(str::is_empty) {
-        return Err(wrong(path, "http://HOST or http://HOST:PORT", text));
+    let url = server_url(url).map_err(|rule| wrong(path, &rule, text))?;
+    Ok(Target { name, url })
+}
+
+/// Reads `http://HOST[:PORT]`.
+///
+/// # Errors
+/// The rule that is broken.
+pub(crate) fn server_url(text: &str) -> Result<Uri, String> {
+    let url: Uri = text.parse().map_err(|_| "a URL such as http://10.0.0.7:8000")?;
+    if url.scheme_str() != Some("http") || url.host().is_none_or(str::is_empty) {
+        return Err("http://HOST or http://HOST:PORT".to_owned());
     }
-    if !matches!(uri.path_and_query().map(hyper::http::uri::PathAndQuery::as_str), None | Some("/")) {
-        return Err(wrong(path, "no path behind the port (a request keeps its own)", text));
+    match url.path_and_query().map(hyper::http::uri::PathAndQuery::as_str) {
+        None | Some("/") => Ok(url),
+        Some(_) => Err("no path behind the port (a request keeps its own)".to_owned()),
     }
-    Ok(Target { name, url: uri })
 }
 
 fn limits(value: &Value) -> Result<Limits, BadScenario> {

@@ -7,24 +7,23 @@ mod bench_sim;
 mod check;
 mod cli;
 mod config;
-#[expect(dead_code, reason = "run by a command that lands with the command line")]
 mod demo;
 mod failure;
 mod link;
-#[expect(dead_code, reason = "run by a command that lands with the command line")]
 mod load;
-#[cfg_attr(not(test), expect(dead_code, reason = "run by a command that lands with the command line"))]
 mod origin;
 mod output;
 mod play;
 mod presets;
 mod progress;
+mod recorded;
 mod serve;
 mod serving;
 mod simulate;
 mod source;
 mod tabulate;
 mod text;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -53,6 +52,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Check(args) => check::run(&args),
         Command::Schema => output::print(&format!("{:#}\n", tidegate_core::scenario::json_schema())),
         Command::BenchSim(args) => bench_sim::run(&args),
+        Command::Load(args) => traffic::load(&args),
+        Command::Origin(args) => traffic::origin(&args),
         Command::Completions { shell } => completions(shell),
     }
 }

@@ -1,117 +1,101 @@
-//! `tidegate play`: the playground on a local address.
+//! `tidegate play`: the playground on a local address, alone or beside a live gateway.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use hyper::Request;
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper::{Request, Response};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 use crate::assets::Assets;
 use crate::cli::PlayArgs;
-use crate::output;
+use crate::demo::demo;
+use crate::serve::Addresses;
+use crate::serve::body::Reply;
+use crate::serve::connection::{Client, Rules, Serve, accept};
+use crate::serve::shutdown::Shutdown;
+use crate::serving::{failure, on_runtime};
+use crate::text::{BOLD, WARN, styled};
+use crate::{output, source};
 
-/// Browsers connected at once; a page opens about six.
-const CONNECTIONS: usize = 256;
-/// Longest wait for a complete request head.
-const HEAD: Duration = Duration::from_secs(10);
+/// What a browser may take; a page opens about six connections.
+const RULES: Rules = Rules {
+    connections: 256,
+    header_bytes: 16 * 1024,
+    header_timeout: Duration::from_secs(10),
+    idle_timeout: Duration::from_secs(60),
+    write_timeout: Duration::from_secs(30),
+};
 /// Longest wait for answers in flight when stopped.
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// Serves the page until interrupted.
 ///
 /// # Errors
-/// When the address cannot be used.
+/// When an address cannot be used; with `--demo` also a scenario that cannot be served.
 pub(crate) fn run(args: PlayArgs) -> anyhow::Result<()> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
-    runtime.block_on(serve(args))
+    let scenario = match &args.demo {
+        Some(reference) => Some(source::checked(Ok(source::load(reference)?))?),
+        None => None,
+    };
+    on_runtime(async move {
+        let shutdown = Shutdown::on_signals().context("cannot listen to signals")?;
+        let assets = Assets::new(args.www.clone());
+        match scenario {
+            Some(scenario) => {
+                let (listen, page) = (args.listen, assets.clone());
+                let ready = move |addresses: Addresses| announce(&args, &page, addresses);
+                demo(scenario, listen, assets, shutdown, ready).await.map_err(failure)
+            }
+            None => alone(&args, assets, shutdown).await,
+        }
+    })
 }
 
-async fn serve(args: PlayArgs) -> anyhow::Result<()> {
+/// The page without a gateway.
+async fn alone(args: &PlayArgs, assets: Assets, shutdown: Shutdown) -> anyhow::Result<()> {
     let listener =
         TcpListener::bind(args.listen).await.with_context(|| format!("cannot listen on {}", args.listen))?;
     let address = listener.local_addr().context("the listener has no address")?;
-    let assets = Assets::new(args.www.clone());
-    output::print(&announcement(&format!("http://{address}/"), &args, &assets))?;
-    if args.open {
-        open(&format!("http://{address}/"));
-    }
-
-    let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
-    let graceful = GracefulShutdown::new();
-    let mut stop = std::pin::pin!(stopped());
-    loop {
-        let permit = Arc::clone(&connections).acquire_owned().await.expect("the semaphore is never closed");
-        let stream = tokio::select! {
-            () = &mut stop => break,
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
-                Err(error) => {
-                    // Out of descriptors, most likely: wait for some to be freed instead of spinning.
-                    eprintln!("cannot accept a connection: {error}");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                    continue;
-                }
-            },
-        };
-        let assets = assets.clone();
-        let service = service_fn(move |request: Request<Incoming>| {
-            let answer = assets.answer(&request);
-            async move { Ok::<_, Infallible>(answer) }
-        });
-        let connection = server.serve_connection(TokioIo::new(stream), service);
-        let connection = graceful.watch(connection.into_owned());
-        tokio::spawn(async move {
-            let _permit = permit;
-            // A browser that breaks off is its own business.
-            let _ = connection.await;
-        });
-    }
-    drop(listener);
-    let _ = tokio::time::timeout(DRAIN, graceful.shutdown()).await;
+    announce(args, &assets, Addresses { listen: address, admin: None });
+    accept(listener, Arc::new(Page(assets)), RULES, shutdown.bounded(DRAIN)).await;
     Ok(())
 }
 
-/// What is served where, for the reader of the terminal.
-fn announcement(url: &str, args: &PlayArgs, assets: &Assets) -> String {
-    let bold = anstyle::Style::new().bold();
-    let mut text = format!("Tidegate {} playground: {bold}{url}{bold:#}\n", env!("CARGO_PKG_VERSION"));
+/// Answers with the page's files.
+struct Page(Assets);
+
+impl Serve for Page {
+    async fn serve(self: Arc<Self>, _: Arc<Client>, request: Request<Incoming>) -> Response<Reply> {
+        self.0.answer(&request).map(Reply::new)
+    }
+}
+
+/// Says what is served where, and opens the page if asked to.
+fn announce(args: &PlayArgs, assets: &Assets, addresses: Addresses) {
+    // With a gateway, its operator's address serves the page.
+    let page = format!("http://{}/", addresses.admin.unwrap_or(addresses.listen));
+    let mut text = format!("Tidegate {} playground: {}\n", env!("CARGO_PKG_VERSION"), styled(BOLD, &page));
+    if addresses.admin.is_some() {
+        text += &format!(
+            "  live gateway: http://{}/, with its origins and a load, all on this machine\n",
+            addresses.listen
+        );
+        text += &format!("  its figures:  {page}metrics  {page}state  {page}events\n");
+    }
     if let Some(folder) = &args.www {
         text += &format!("  page read from {}\n", folder.display());
     }
     if !assets.has_program() {
-        text += "  the page's program is missing; `cargo xtask web` makes it, then build again\n";
+        let missing = "the page's program is missing; `cargo xtask web` makes it, then build again";
+        text += &format!("  {}\n", styled(WARN, missing));
     }
-    text + "Press Ctrl-C to stop.\n"
-}
-
-/// Resolves when the process is asked to stop.
-async fn stopped() {
-    let interrupt = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-            let _ = interrupt.await;
-            return;
-        };
-        tokio::select! {
-            _ = interrupt => (),
-            _ = terminate.recv() => (),
-        }
+    // Whoever closed our output early does not want to read it.
+    let _ = output::print(&(text + "Press Ctrl-C to stop.\n"));
+    if args.open {
+        open(&page);
     }
-    #[cfg(not(unix))]
-    let _ = interrupt.await;
 }
 
 /// Opens `url` in the default browser; whoever has none still has the printed address.
@@ -130,6 +114,6 @@ fn open(url: &str) {
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null());
     if let Err(error) = command.spawn() {
-        eprintln!("cannot open a browser ({program}: {error}); open the address above");
+        anstream::eprintln!("cannot open a browser ({program}: {error}); open the address above");
     }
 }

@@ -19,6 +19,7 @@ use tidegate_core::time::{Duration, Instant};
 
 use crate::cli::{Format, SimulateArgs};
 use crate::progress::{Part, Progress};
+use crate::recorded::Recorded;
 use crate::tabulate::{self, Speed};
 use crate::{output, source};
 
@@ -38,12 +39,19 @@ pub(crate) fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     if let Some(seed) = args.seed {
         parsed.wire.run.seed = seed;
     }
+    let written = source::checked(Ok(parsed.clone()))?;
+    let recorded = args.input.read(&written)?;
+    args.input.set_horizon(&mut parsed.wire.run, recorded.as_ref())?;
     let scenario = source::checked(Ok(parsed))?;
+    if let Some(recorded) = &recorded {
+        recorded.note(&scenario);
+    }
     if args.series && args.format != Format::Json {
         bail!("--series is for --format json");
     }
     let plan = Plan {
         scenario: &scenario,
+        recorded: recorded.as_ref(),
         replications: args.replications,
         jobs: args.jobs.unwrap_or_else(processors).min(args.replications),
         step: args.series.then(|| series_step(args.series_step, scenario.horizon)).transpose()?,
@@ -61,6 +69,9 @@ pub(crate) fn run(args: &SimulateArgs) -> anyhow::Result<()> {
             let mut object = report.to_json(&scenario);
             object["wall_s"] = json!(speed.wall_s);
             object["events_per_s"] = json!(speed.events_per_s);
+            if let Some(recorded) = &recorded {
+                object["input"] = recorded.described();
+            }
             if let Some(history) = &history {
                 object["series"] = series(history);
             }
@@ -75,7 +86,7 @@ pub(crate) fn run(args: &SimulateArgs) -> anyhow::Result<()> {
 /// # Errors
 /// A scenario that needs recorded traffic.
 pub(crate) fn trace_hash(scenario: &Scenario) -> anyhow::Result<u64> {
-    let plan = Plan { scenario, replications: 1, jobs: 1, step: None, quiet: false };
+    let plan = Plan { scenario, recorded: None, replications: 1, jobs: 1, step: None, quiet: false };
     Ok(plan.run()?.runs.first().map_or(0, |run| run.trace_hash))
 }
 
@@ -97,6 +108,7 @@ fn series_step(seconds: Option<f64>, horizon: Duration) -> anyhow::Result<Durati
 /// What is to be run.
 struct Plan<'a> {
     scenario: &'a Scenario,
+    recorded: Option<&'a Recorded>,
     replications: u32,
     jobs: u32,
     /// Step of the series to keep of the first replication.
@@ -154,7 +166,7 @@ impl Plan<'_> {
     }
 
     fn one(&self, replication: u32, mut part: Part<'_>) -> anyhow::Result<One> {
-        let mut simulation = Simulation::new(self.scenario, replication, None)?;
+        let mut simulation = Simulation::new(self.scenario, replication, self.recorded.map(Recorded::rows))?;
         let horizon = self.scenario.horizon;
         let keep = self.step.filter(|_| replication == 0);
         let mut history = keep.map(|step| History::new(Names::from(self.scenario), step));

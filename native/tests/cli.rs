@@ -214,6 +214,55 @@ fn the_table_names_its_units_and_the_run() {
     assert!(!text.contains('\u{1b}'), "no colours into a pipe");
 }
 
+/// Four requests of an access log, one line that is none, and nothing anybody ever asked.
+const LOG: &str = r#"198.18.0.1 - - [01/Aug/1995:02:00:00 -0400] "GET /index.html HTTP/1.0" 200 1000
+198.18.0.2 - - [01/Aug/1995:02:00:10 -0400] "GET /logo.gif HTTP/1.0" 200 2000
+this is no request
+198.18.0.1 - - [01/Aug/1995:02:00:20 -0400] "GET /cgi-bin/search HTTP/1.0" 200 500
+198.18.0.3 - - [01/Aug/1995:02:01:40 -0400] "GET /late.html HTTP/1.0" 200 1000
+"#;
+
+#[test]
+fn a_log_is_played_at_the_speed_asked_for() {
+    let folder = Folder::new("log");
+    let log = folder.file("access.log", LOG);
+    let run = |more: &[&str]| {
+        let arguments =
+            [&["simulate", "preset:trace-replay", "--format", "json", "--input", &log], more].concat();
+        tidegate(&arguments)
+    };
+    let out = run(&["--horizon", "50"]);
+    assert!(out.stderr.contains("1 lines were not understood: line 3"), "{}", out.stderr);
+    assert!(out.stderr.contains("1 of 4 requests come after the run's end at 50 s"), "{}", out.stderr);
+    let report = out.json();
+    assert_eq!(report["classes"][0]["arrived"], 3.0);
+    let input = &report["input"];
+    assert_eq!(
+        (&input["format"], &input["rows"], &input["rejects"]["count"]),
+        (&"access".into(), &4.into(), &1.into())
+    );
+    assert_eq!(input["labels"], serde_json::json!(["page", "image", "cgi"]));
+
+    let all = run(&["--horizon", "input", "--speed", "10", "--service-by-size"]).json();
+    assert_eq!((&all["classes"][0]["arrived"], &all["horizon_s"]), (&4.0.into(), &11.0.into()));
+
+    for (more, want) in [
+        (&["--speed", "0"][..], "--speed: above 0, found 0"),
+        (&["--service-by-tokens", "1,2"], "--service-by-tokens: three numbers, found 2"),
+    ] {
+        let out = run(more);
+        assert_eq!((out.status, out.stdout.as_str()), (1, ""), "{more:?}");
+        assert!(out.stderr.contains(want), "{more:?}: {}", out.stderr);
+    }
+}
+
+#[test]
+fn a_trace_scenario_without_a_trace_says_so() {
+    let out = tidegate(&["simulate", "preset:trace-replay"]);
+    assert_eq!((out.status, out.stdout.as_str()), (1, ""));
+    assert!(out.stderr.contains("class `Requests` replays recorded traffic, and no log or trace was given"));
+}
+
 #[test]
 fn csv_has_one_row_a_class() {
     let text = tidegate(&["simulate", "preset:demo", "--format", "csv"]).text();
@@ -244,13 +293,14 @@ fn a_reader_that_leaves_early_is_no_error() {
 #[test]
 fn help_explains_itself() {
     let help = tidegate(&["--help"]).text();
-    for command in ["play", "simulate", "link", "presets", "check", "completions"] {
+    for command in ["play", "serve", "simulate", "link", "presets", "check", "load", "origin", "completions"]
+    {
         assert!(help.contains(&format!("  {command} ")), "{command} is missing in\n{help}");
     }
     assert!(help.contains("SCENARIO, wherever it is asked for, is a file (TOML or JSON), `preset:NAME`"));
     assert!(help.contains("Exit status: 0; 2 for a scenario that cannot be used; 1 for anything else."));
     assert!(!help.contains("bench-sim"), "a chore of ours, hidden");
-    for command in ["play", "simulate", "presets", "check", "completions"] {
+    for command in ["play", "serve", "simulate", "presets", "check", "load", "origin", "completions"] {
         let help = tidegate(&[command, "--help"]).text();
         assert!(help.contains("Examples:\n  tidegate "), "{command} has no examples");
     }

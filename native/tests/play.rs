@@ -115,6 +115,24 @@ fn the_page_in_the_binary_is_packed_for_those_who_take_it_packed() {
     }
 }
 
+#[test]
+fn the_demonstration_serves_page_and_live_gateway_at_one_address() {
+    let play = Play::start(&["--demo"]);
+    assert_eq!(status(&play.ask("GET", "/livez", "").0), "200");
+    let (head, body) = play.ask("GET", "/state", "");
+    assert_eq!(status(&head), "200", "{head}");
+    let state: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    assert_eq!(state["scenario"]["title"], "Live demo");
+    // The load has begun: sooner or later a request is answered.
+    let answered = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let (_, body) = play.ask("GET", "/metrics", "");
+        let text = String::from_utf8(body).expect("text");
+        text.lines().any(|line| line.contains("outcome=\"completed\"") && !line.ends_with(" 0"))
+    });
+    assert!(answered, "no request was answered in ten seconds");
+}
+
 #[cfg(unix)]
 #[test]
 fn it_stops_when_asked() {

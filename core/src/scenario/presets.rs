@@ -93,7 +93,7 @@ presets! {
 
     "trace-replay", "Replay a trace",
     "What would your own traffic have done to three servers?",
-    "Hand it a log or a trace with --trace; every row becomes a request at its recorded time.";
+    "Hand it a log or a trace with --input; every row becomes a request at its recorded time.";
 
     "demo", "Live demo",
     "Three origins, a load that rises and falls: what do real requests do?",

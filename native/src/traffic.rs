@@ -1,0 +1,70 @@
+//! The `origin` and `load` commands: both ends of real traffic, for tests and trials.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use crate::cli::{LoadArgs, LoadFormat, OriginArgs};
+use crate::load::{self, LoadConfig};
+use crate::origin::{self, OriginConfig};
+use crate::serve::shutdown::Shutdown;
+use crate::serving::{failure, on_runtime};
+use crate::text::{BOLD, WARN, styled};
+use crate::{output, source};
+
+/// Runs an emulated backend until it is told to stop.
+///
+/// # Errors
+/// An address that cannot be used.
+pub(crate) fn origin(args: &OriginArgs) -> anyhow::Result<()> {
+    let config = OriginConfig {
+        listen: args.listen,
+        service: args.service.clone(),
+        slots: args.slots as usize,
+        queue: args.queue as usize,
+        speed: args.speed,
+        seed: args.seed,
+    };
+    let slots = args.slots;
+    on_runtime(async move {
+        let shutdown = Shutdown::on_signals().context("cannot listen to signals")?;
+        let ready = |address| {
+            let address = styled(BOLD, format!("http://{address}"));
+            // Whoever closed our output early does not want to read it.
+            let _ = output::print(&format!("origin on {address}, {slots} at once\n"));
+        };
+        origin::run(config, shutdown, ready).await.map_err(failure)
+    })
+}
+
+/// Plays a scenario's clients against a server, and prints what became of their requests.
+///
+/// # Errors
+/// [`BadScenario`](crate::failure::BadScenario) for a wrong scenario.
+pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<()> {
+    let mut parsed = source::load(&args.scenario)?;
+    if let Some(seed) = args.seed {
+        parsed.wire.run.seed = seed;
+    }
+    let scenario = source::checked(Ok(parsed))?;
+    for class in load::silent(&scenario) {
+        anstream::eprintln!(
+            "{} {class}: replays recorded traffic, which is not here; it stays silent",
+            styled(WARN, "note:")
+        );
+    }
+    let mut config = LoadConfig::new(scenario, args.target.clone());
+    config.duration = args.duration.map(Duration::try_from_secs_f64).transpose().context("--duration")?;
+    config.repeat = args.repeat;
+    config.outstanding = args.outstanding as usize;
+    config.timeout = Duration::try_from_secs_f64(args.timeout).context("--timeout")?;
+    let format = args.format;
+    on_runtime(async move {
+        let shutdown = Shutdown::on_signals().context("cannot listen to signals")?;
+        let report = load::run(config, shutdown).await;
+        output::print(&match format {
+            LoadFormat::Table => format!("{report}\n"),
+            LoadFormat::Json => format!("{:#}\n", report.to_json()),
+        })
+    })
+}
