@@ -1,6 +1,7 @@
 //! Shared helpers of the whole-system tests.
 
 pub mod webdriver;
+pub mod wire;
 
 use tidegate_core::scenario::{Scenario, parse_json};
 

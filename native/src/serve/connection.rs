@@ -32,7 +32,7 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::body::Reply;
 use super::shutdown::Shutdown;
@@ -58,6 +58,8 @@ const STREAMS: u32 = 128;
 const FIELDS: usize = 100;
 /// After the last answer, bytes and time the client may still send.
 const LINGER: (usize, Duration) = (64 << 20, Duration::from_secs(5));
+/// How long a connection that was only idle may take to end.
+const LAST_CALL: Duration = Duration::from_secs(1);
 /// Wait after an accept that failed (out of file descriptors, most likely).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -147,6 +149,11 @@ impl Client {
         }
     }
 
+    /// Whether it is the client's doing that time passes: a head half sent, an answer half taken.
+    fn is_slow(&self) -> bool {
+        self.blocked_ms.load(Ordering::Relaxed) != 0 || self.phase.load(Ordering::Relaxed) == HEAD
+    }
+
     /// How long the connection may still go on like this; `None` for as long as it likes.
     fn time_left(&self, rules: &Rules) -> Option<Duration> {
         let now = self.now_ms();
@@ -174,7 +181,7 @@ impl Client {
         loop {
             match self.time_left(rules) {
                 Some(Duration::ZERO) => return,
-                left => tokio::time::sleep(left.unwrap_or(step).min(step)).await,
+                left => sleep(left.unwrap_or(step).min(step)).await,
             }
         }
     }
@@ -226,7 +233,7 @@ async fn next(
             Ok((stream, peer)) => return (stream, peer, permit),
             Err(error) => {
                 eprintln!("cannot accept a connection: {error}");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
+                sleep(ACCEPT_PAUSE).await;
             }
         }
     }
@@ -254,24 +261,30 @@ async fn handle<S: Serve>(
         });
         let builder = builder(&rules);
         let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(watched), answer));
-        let mut stopping = false;
+        let mut closing = false;
         let cut = shutdown.clone();
+        let mut last_call = pin!(sleep(Duration::MAX));
         loop {
             tokio::select! {
-                result = connection.as_mut() => break result.is_ok(),
+                // After a protocol error, too: its answer (400, 431) is on the way.
+                _ = connection.as_mut() => break true,
+                () = &mut last_call => break true,
                 () = left(&stream) => break false,
-                () = client.out_of_time(&rules) => break false,
-                () = shutdown.begins(), if !stopping => {
-                    stopping = true;
-                    connection.as_mut().graceful_shutdown();
-                }
                 () = cut.is_cut() => break false,
+                () = client.out_of_time(&rules), if !closing => {
+                    if client.is_slow() {
+                        break false;
+                    }
+                    // Only idle: HTTP/2 wants to be told.
+                    last_call.as_mut().reset(Instant::now() + LAST_CALL);
+                }
+                () = shutdown.begins(), if !closing => (),
             }
+            closing = true;
+            connection.as_mut().graceful_shutdown();
         }
     };
-    if !client.tunnel.load(Ordering::Relaxed) {
-        // After a protocol error too: its answer (400, 431) is on the way.
-        let _ = in_order;
+    if in_order && !client.tunnel.load(Ordering::Relaxed) {
         linger(&stream).await;
     }
 }
@@ -401,5 +414,69 @@ impl AsyncWrite for Watched {
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(socket2::SockRef::from(&*self.stream).shutdown(std::net::Shutdown::Write))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::advance;
+
+    const RULES: Rules = Rules {
+        connections: 1,
+        header_bytes: 8192,
+        header_timeout: Duration::from_secs(5),
+        idle_timeout: Duration::from_secs(30),
+        write_timeout: Duration::from_secs(60),
+    };
+
+    fn client() -> Arc<Client> {
+        let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().expect("one is free");
+        Client::new(SocketAddr::from(([127, 0, 0, 1], 1)), permit)
+    }
+
+    fn left_s(client: &Client) -> Option<u64> {
+        client.time_left(&RULES).map(|left| left.as_secs())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_and_a_pause_have_their_own_limits() {
+        let client = client();
+        advance(Duration::from_secs(1)).await;
+        assert_eq!(left_s(&client), Some(4), "the first head is due from the accept");
+        client.saw(b"GE");
+        assert_eq!(left_s(&client), Some(4), "a byte now and then does not help");
+        let busy = client.begin();
+        advance(Duration::from_secs(1000)).await;
+        assert_eq!(left_s(&client), None, "an answer takes as long as it takes");
+        drop(busy);
+        advance(Duration::from_secs(6)).await;
+        assert_eq!(left_s(&client), Some(24), "a pause is no slow head");
+        assert!(!client.is_slow());
+        client.saw(b"G");
+        assert_eq!(left_s(&client), Some(5), "now it is one");
+        assert!(client.is_slow());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_pings_of_http2_are_no_heads() {
+        let client = client();
+        client.saw(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+        drop(client.begin());
+        client.saw(b"\0\0\x08\x06");
+        assert_eq!(left_s(&client), Some(30));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_takes_nothing_of_its_answer_is_slow() {
+        let client = client();
+        let _busy = client.begin();
+        advance(Duration::from_secs(3)).await;
+        client.blocked(true);
+        advance(Duration::from_secs(59)).await;
+        client.blocked(true);
+        assert_eq!(left_s(&client), Some(1));
+        client.blocked(false);
+        assert_eq!(left_s(&client), None);
     }
 }

@@ -344,6 +344,76 @@ impl Slot {
 mod tests {
     use super::*;
 
+    /// One worker, one server, room for one to wait.
+    fn driver() -> Arc<Driver> {
+        let text = r#"{"tidegate":1,"classes":[{"name":"all"}],
+            "stages":[{"name":"accept","workers":9,"work":{"at":"stage","service":{"law":"constant","mean_us":1}}},
+                {"name":"serve","workers":1,"queue":{"policy":"tail_drop","limit":1},"work":{"at":"servers"}},
+                {"name":"log","workers":9,"work":{"at":"stage","service":{"law":"constant","mean_us":1}}}],
+            "servers":[{"name":"a"}]}"#;
+        let scenario = tidegate_core::scenario::parse_json(text).unwrap().check().unwrap();
+        let driver = Driver::new(&scenario);
+        tokio::spawn(Arc::clone(&driver).keep_time());
+        driver
+    }
+
+    const ALL: ClassId = ClassId(0);
+    const PATIENCE: Duration = Duration::from_secs(1);
+
+    fn counts(driver: &Driver) -> (u64, u64, u64, [u64; 4]) {
+        let mut frame = Frame::default();
+        driver.frame(&mut frame);
+        let class = frame.classes[0];
+        (class.completed, class.cancelled, class.in_system, class.shed)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn stages_without_servers_are_passed_at_once_and_every_way_out_is_counted_once() {
+        let driver = driver();
+        let slot = driver.arrive(ALL, PATIENCE).unwrap().wait().await.unwrap();
+        let waits = driver.arrive(ALL, PATIENCE).unwrap();
+        let late = driver.arrive(ALL, PATIENCE).unwrap();
+        assert!(matches!(late.wait().await, Err(Cause::Full)), "the second stage has no room");
+        drop(waits);
+        assert_eq!(counts(&driver), (0, 1, 1, [0, 1, 0, 0]));
+        let next = driver.arrive(ALL, PATIENCE).unwrap();
+        slot.finish(Outcome::Completed);
+        let next = next.wait().await.unwrap();
+        assert_eq!(counts(&driver), (1, 1, 1, [0, 1, 0, 0]));
+        drop(next);
+        assert_eq!(counts(&driver), (1, 2, 0, [0, 1, 0, 0]));
+        let times = driver.observe(&mut Frame::default());
+        assert_eq!(times[0].response.cumulative().last(), Some(1), "one answer, whatever came after it");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_timer_turns_away_whoever_waits_too_long() {
+        let driver = driver();
+        let _slot = driver.arrive(ALL, PATIENCE).unwrap().wait().await.unwrap();
+        let begun = tokio::time::Instant::now();
+        let refused = driver.arrive(ALL, Duration::from_millis(300)).unwrap().wait().await;
+        assert!(matches!(refused, Err(Cause::Deadline)));
+        assert_eq!(begun.elapsed().as_millis() / 10, 30, "when its time was over, not later");
+        // The one before set the timer to its own deadline; an earlier one must move it.
+        let late = driver.arrive(ALL, Duration::from_secs(100)).unwrap();
+        drop(late);
+        let refused = driver.arrive(ALL, Duration::from_millis(300)).unwrap().wait().await;
+        assert!(matches!(refused, Err(Cause::Deadline)));
+        assert_eq!(begun.elapsed().as_millis() / 10, 60);
+        assert_eq!(counts(&driver), (0, 1, 1, [0, 0, 0, 2]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_place_that_is_given_up_goes_to_the_next_at_once() {
+        let driver = driver();
+        let slot = driver.arrive(ALL, PATIENCE).unwrap().wait().await.unwrap();
+        let waits = tokio::spawn(driver.arrive(ALL, PATIENCE).unwrap().wait());
+        drop(slot);
+        let slot = waits.await.unwrap().unwrap();
+        assert_eq!(slot.server(), ServerId(0));
+        assert_eq!(slot.waited(), Duration::ZERO);
+    }
+
     #[test]
     fn a_time_lies_in_the_first_bucket_that_is_not_below_it() {
         let mut buckets = Buckets::default();

@@ -1,0 +1,615 @@
+//! The gateway as strangers meet it: the real binary, raw bytes over TCP, and a backend that records every byte.
+//!
+//! Blocking sockets and threads on purpose: what is tested is asynchronous enough. Every read has a limit, so a
+//! gateway that hangs fails a test instead of stopping it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// No single answer takes longer than this in any test.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// A running `tidegate serve`; killed when dropped.
+pub struct Gateway {
+    child: Child,
+    /// For clients.
+    pub address: SocketAddr,
+    /// For the operator.
+    pub admin: SocketAddr,
+    files: Vec<PathBuf>,
+}
+
+impl Gateway {
+    /// Starts the binary with a scenario in front of some backends.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    #[must_use]
+    pub fn start(scenario: &str, upstreams: &[SocketAddr]) -> Self {
+        Self::start_with(scenario, upstreams, "")
+    }
+
+    /// Starts the binary with a scenario in front of some backends, and more lines for its configuration file.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    #[must_use]
+    pub fn start_with(scenario: &str, upstreams: &[SocketAddr], settings: &str) -> Self {
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let stem = std::env::temp_dir().join(format!("tidegate-wire-{}-{number}", std::process::id()));
+        let files = vec![stem.with_extension("json"), stem.with_extension("toml")];
+        std::fs::write(&files[0], scenario).expect("the scenario can be written");
+        std::fs::write(&files[1], settings).expect("the settings can be written");
+        let mut command = Command::new(binary());
+        command.arg("serve").arg(&files[0]).arg("--config").arg(&files[1]);
+        command.args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
+        for upstream in upstreams {
+            command.arg("--upstream").arg(format!("http://{upstream}"));
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let mut address = |what: &str| {
+            let line = lines.by_ref().map_while(Result::ok).find(|line| line.contains(what));
+            let line = line.unwrap_or_else(|| panic!("tidegate serve ended before it printed '{what}'"));
+            let (_, url) = line.split_once("http://").expect("a URL follows");
+            let address = url.split([' ', '/']).next().expect("at least one part");
+            address.parse().expect("an address follows")
+        };
+        let (listen, admin) = (address("clients"), address("operator"));
+        thread::spawn(move || lines.for_each(drop));
+        Self { child, address: listen, admin, files }
+    }
+
+    /// A new connection to the gateway.
+    ///
+    /// # Panics
+    /// If there is none to be had.
+    #[must_use]
+    pub fn connect(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    /// Asks the operator's listener.
+    ///
+    /// # Panics
+    /// If it does not answer.
+    #[must_use]
+    pub fn admin(&self, path: &str) -> Response {
+        let mut client = Client::connect(self.admin);
+        client.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+        client.response()
+    }
+
+    /// Every sample of `/metrics`.
+    ///
+    /// # Panics
+    /// If the page is malformed.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        let page = self.admin("/metrics");
+        assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+        Metrics::parse(&page.text())
+    }
+
+    /// Waits until a sum of samples reaches a value.
+    ///
+    /// # Panics
+    /// If it never does.
+    pub fn await_metric(&self, name: &str, labels: &[&str], value: f64) {
+        let begun = Instant::now();
+        loop {
+            let now = self.metrics().sum(name, labels);
+            if (now - value).abs() < 1e-9 {
+                return;
+            }
+            assert!(begun.elapsed() < LONGEST, "{name}{labels:?} is {now}, never {value}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Sends a signal by name.
+    ///
+    /// # Panics
+    /// If there is no `kill`.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status();
+        assert!(status.expect("kill runs").success(), "the signal was sent");
+    }
+
+    /// Waits for the process to end by itself.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn ended(&mut self) -> ExitStatus {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+                return status;
+            }
+            assert!(begun.elapsed() < LONGEST, "the gateway does not end");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        for file in &self.files {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+/// Samples of a metrics page, by name and labels.
+pub struct Metrics(BTreeMap<String, f64>);
+
+impl Metrics {
+    /// Reads a page and checks its form: help, type, samples in one block, no sample twice, LF at the end.
+    ///
+    /// # Panics
+    /// If the form is wrong.
+    #[must_use]
+    pub fn parse(page: &str) -> Self {
+        assert!(page.ends_with('\n') && !page.contains('\r'), "lines end in LF");
+        let mut samples = BTreeMap::new();
+        let mut families = Vec::new();
+        for line in page.lines() {
+            if let Some(help) = line.strip_prefix("# HELP ") {
+                let name = help.split(' ').next().expect("a name").to_owned();
+                assert!(!families.contains(&name), "{name} begins twice");
+                families.push(name);
+                continue;
+            }
+            let family = families.last().expect("HELP comes first");
+            if let Some(kind) = line.strip_prefix("# TYPE ") {
+                assert!(kind.starts_with(family.as_str()), "{kind} follows HELP {family}");
+                continue;
+            }
+            let (name, value) = line.rsplit_once(' ').expect("a value");
+            assert!(name.starts_with(family.as_str()), "{name} is in the block of {family}");
+            let value = value.parse().unwrap_or_else(|_| panic!("{line}: a number"));
+            assert!(samples.insert(name.to_owned(), value).is_none(), "{name} twice");
+        }
+        Self(samples)
+    }
+
+    /// Sum of the samples of a name that have all the labels (as written, `class="gold"`).
+    #[must_use]
+    pub fn sum(&self, name: &str, labels: &[&str]) -> f64 {
+        self.0
+            .iter()
+            .filter(|(key, _)| key.split('{').next() == Some(name) && labels.iter().all(|l| key.contains(l)))
+            .map(|(_, value)| value)
+            .sum()
+    }
+
+    /// Checks that no request of any class is unaccounted for.
+    ///
+    /// # Panics
+    /// If one is.
+    pub fn assert_adds_up(&self) {
+        let arrivals = self.sum("tidegate_arrivals_total", &[]);
+        let left = self.sum("tidegate_requests_total", &[]);
+        let inside = self.sum("tidegate_in_system", &[]);
+        assert_eq!(arrivals, left + inside, "arrivals = completed + shed + failed + cancelled + in system");
+        let completed = self.sum("tidegate_requests_total", &["outcome=\"completed\""]);
+        assert_eq!(self.sum("tidegate_wait_seconds_count", &[]), completed, "one wait a completion");
+        assert_eq!(
+            self.sum("tidegate_response_seconds_count", &[]),
+            completed,
+            "one response time a completion"
+        );
+        let shed = self.sum("tidegate_requests_total", &["outcome=\"shed\""]);
+        assert_eq!(self.sum("tidegate_shed_total", &[]), shed, "one reason a refusal");
+    }
+}
+
+/// A client that writes what it is told, byte for byte.
+pub struct Client {
+    stream: TcpStream,
+    unread: Vec<u8>,
+}
+
+/// What a client read.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// Status line and header, as they came.
+    pub head: String,
+    /// Content, decoded.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// The value of a header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        header(&self.head, name)
+    }
+
+    /// The body as text.
+    ///
+    /// # Panics
+    /// If it is none.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).expect("text")
+    }
+}
+
+/// The first value of a header in a head.
+#[must_use]
+pub fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    head.lines().skip(1).find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        key.eq_ignore_ascii_case(name).then(|| value.trim())
+    })
+}
+
+impl Client {
+    /// A new connection.
+    ///
+    /// # Panics
+    /// If there is none to be had.
+    #[must_use]
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("the gateway listens");
+        stream.set_read_timeout(Some(LONGEST)).expect("a limit above zero");
+        stream.set_write_timeout(Some(LONGEST)).expect("a limit above zero");
+        stream.set_nodelay(true).expect("a TCP socket");
+        Self { stream, unread: Vec::new() }
+    }
+
+    /// Sends bytes.
+    ///
+    /// # Panics
+    /// If the connection is gone.
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).expect("the gateway reads");
+    }
+
+    /// Sends bytes and tells whether all could be sent.
+    pub fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
+        self.stream.write_all(bytes.as_ref()).is_ok()
+    }
+
+    /// Sends a GET.
+    pub fn get(&mut self, path: &str) {
+        self.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
+    }
+
+    /// Reads the answer to a request that was no HEAD.
+    ///
+    /// # Panics
+    /// If none comes.
+    #[must_use]
+    pub fn response(&mut self) -> Response {
+        self.response_to("GET")
+    }
+
+    /// Reads the answer to a request of a method.
+    ///
+    /// # Panics
+    /// If none comes.
+    #[must_use]
+    pub fn response_to(&mut self, method: &str) -> Response {
+        self.try_response(method).expect("an answer, not the end of the connection")
+    }
+
+    /// Reads an answer, or the end of the connection.
+    ///
+    /// # Panics
+    /// If nothing comes for long, or something that is no answer.
+    pub fn try_response(&mut self, method: &str) -> Option<Response> {
+        let head = self.head()?;
+        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).unwrap_or_else(|| panic!("{head}"));
+        let bodyless = method == "HEAD" || status < 200 || status == 204 || status == 304;
+        let body = if bodyless {
+            Vec::new()
+        } else if header(&head, "transfer-encoding").is_some() {
+            self.chunks().expect("whole chunks")
+        } else if let Some(length) = header(&head, "content-length") {
+            self.take(length.parse().expect("a length"))
+        } else {
+            self.rest()
+        };
+        Some(Response { status, head, body })
+    }
+
+    /// A head, or `None` if the connection ends first.
+    fn head(&mut self) -> Option<String> {
+        loop {
+            if let Some(end) = self.unread.windows(4).position(|w| w == b"\r\n\r\n") {
+                let head = self.unread.drain(..end + 4).collect();
+                return String::from_utf8(head).ok();
+            }
+            if self.more() == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// Takes exactly so many bytes.
+    ///
+    /// # Panics
+    /// If they do not come.
+    pub fn take(&mut self, bytes: usize) -> Vec<u8> {
+        self.try_take(bytes).unwrap_or_else(|| panic!("{bytes} bytes, not {} and the end", self.unread.len()))
+    }
+
+    fn try_take(&mut self, bytes: usize) -> Option<Vec<u8>> {
+        while self.unread.len() < bytes {
+            if self.more() == 0 {
+                return None;
+            }
+        }
+        Some(self.unread.drain(..bytes).collect())
+    }
+
+    fn chunks(&mut self) -> Option<Vec<u8>> {
+        let mut body = Vec::new();
+        loop {
+            let size = usize::from_str_radix(self.line()?.split(';').next()?, 16).ok()?;
+            if size == 0 {
+                while !self.line()?.is_empty() {}
+                return Some(body);
+            }
+            body.extend(self.try_take(size)?);
+            if self.try_take(2)? != b"\r\n" {
+                return None;
+            }
+        }
+    }
+
+    fn line(&mut self) -> Option<String> {
+        let mut line = Vec::new();
+        while !line.ends_with(b"\r\n") {
+            line.extend(self.try_take(1)?);
+        }
+        line.truncate(line.len() - 2);
+        String::from_utf8(line).ok()
+    }
+
+    /// Everything up to the end of the connection.
+    pub fn rest(&mut self) -> Vec<u8> {
+        while self.more() > 0 {}
+        std::mem::take(&mut self.unread)
+    }
+
+    /// Whether the connection ends (or is reset) with nothing more to read.
+    pub fn is_closed(&mut self) -> bool {
+        self.rest().is_empty()
+    }
+
+    /// Whether nothing comes for a while: no byte, no end.
+    pub fn is_silent_for(&mut self, time: Duration) -> bool {
+        self.stream.set_read_timeout(Some(time)).expect("a limit above zero");
+        let silent = match self.stream.peek(&mut [0]) {
+            Ok(_) => false,
+            Err(error) => {
+                matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
+            }
+        };
+        self.stream.set_read_timeout(Some(LONGEST)).expect("a limit above zero");
+        silent && self.unread.is_empty()
+    }
+
+    /// Closes the sending side.
+    pub fn half_close(&self) {
+        let _ = self.stream.shutdown(Shutdown::Write);
+    }
+
+    /// Bytes read; 0 at the end, however it came.
+    fn more(&mut self) -> usize {
+        let mut buffer = [0; 16 * 1024];
+        match self.stream.read(&mut buffer) {
+            Ok(read) => {
+                self.unread.extend(&buffer[..read]);
+                read
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => 0,
+            Err(error) => panic!("nothing to read: {error}"),
+        }
+    }
+}
+
+/// A backend that answers by a script and records what it gets.
+pub struct Backend {
+    /// Where it listens.
+    pub address: SocketAddr,
+    log: Arc<Mutex<Log>>,
+}
+
+#[derive(Default)]
+struct Log {
+    connections: usize,
+    heads: Vec<String>,
+    bytes: Vec<u8>,
+}
+
+/// One request at the backend.
+pub struct Exchange {
+    /// Request line and header.
+    pub head: String,
+    /// Which request of its connection, from 0.
+    pub nth: usize,
+    /// The connection.
+    pub client: Client,
+    log: Arc<Mutex<Log>>,
+}
+
+impl Exchange {
+    /// The path asked for.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.head.split(' ').nth(1).unwrap_or("")
+    }
+
+    /// Reads the request's body; `None` if it is cut short or malformed.
+    pub fn body(&mut self) -> Option<Vec<u8>> {
+        let chunked = header(&self.head, "transfer-encoding").is_some();
+        let length = header(&self.head, "content-length").and_then(|length| length.parse::<usize>().ok());
+        let body = if chunked { self.client.chunks() } else { self.client.try_take(length.unwrap_or(0)) }?;
+        self.log.lock().expect("no test panicked").bytes.extend(&body);
+        Some(body)
+    }
+
+    /// Answers with these bytes.
+    pub fn answer(&mut self, bytes: impl AsRef<[u8]>) {
+        self.client.try_send(bytes);
+    }
+
+    /// Answers 200 with a text.
+    pub fn ok(&mut self, text: &str) {
+        self.answer(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len()));
+    }
+}
+
+impl Backend {
+    /// Starts a backend that answers every request with `script`; `false` from it closes the connection.
+    ///
+    /// # Panics
+    /// If no port is free.
+    #[must_use]
+    pub fn start(script: impl Fn(&mut Exchange) -> bool + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("it is bound");
+        let log = Arc::new(Mutex::new(Log::default()));
+        let script = Arc::new(script);
+        let shared = Arc::clone(&log);
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (log, script) = (Arc::clone(&shared), Arc::clone(&script));
+                log.lock().expect("no test panicked").connections += 1;
+                thread::spawn(move || serve(stream, &log, &*script));
+            }
+        });
+        Self { address, log }
+    }
+
+    /// Answers every request with 200 and the path, after reading its body.
+    #[must_use]
+    pub fn echo() -> Self {
+        Self::start(|exchange| {
+            let Some(_) = exchange.body() else { return false };
+            let path = exchange.path().to_owned();
+            exchange.ok(&path);
+            true
+        })
+    }
+
+    /// Heads of the requests so far.
+    ///
+    /// # Panics
+    /// If a script panicked.
+    #[must_use]
+    pub fn heads(&self) -> Vec<String> {
+        self.log.lock().expect("no script panicked").heads.clone()
+    }
+
+    /// Bodies so far, one after the other.
+    ///
+    /// # Panics
+    /// If a script panicked.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        self.log.lock().expect("no script panicked").bytes.clone()
+    }
+
+    /// Connections so far.
+    ///
+    /// # Panics
+    /// If a script panicked.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.log.lock().expect("no script panicked").connections
+    }
+}
+
+fn serve(stream: TcpStream, log: &Arc<Mutex<Log>>, script: &(impl Fn(&mut Exchange) -> bool + ?Sized)) {
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
+    let _ = stream.set_nodelay(true);
+    let mut client = Client { stream, unread: Vec::new() };
+    for nth in 0.. {
+        let Some(head) = client.head() else { return };
+        log.lock().expect("no test panicked").heads.push(head.clone());
+        let mut exchange = Exchange { head, nth, client, log: Arc::clone(log) };
+        if !script(&mut exchange) {
+            return;
+        }
+        client = exchange.client;
+    }
+}
+
+/// Something that happens once, and can be waited for by many. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Latch(Arc<(Mutex<bool>, Condvar)>);
+
+impl Latch {
+    /// Lets everybody go.
+    pub fn open(&self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.1.notify_all();
+    }
+
+    /// Waits until it is open; a minute at most, so that no thread outlives its test for long.
+    pub fn wait(&self) {
+        let open = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = self.0.1.wait_timeout_while(open, Duration::from_secs(60), |open| !*open);
+    }
+}
+
+/// A scenario of two classes (`high` takes `/high/**`, `low` the rest) in front of some servers.
+#[must_use]
+pub fn scenario(workers: usize, limit: usize, servers: usize) -> String {
+    let mut names = String::new();
+    for n in 0..servers {
+        let _ = write!(names, "{}{{\"name\":\"s{n}\"}}", if n > 0 { "," } else { "" });
+    }
+    format!(
+        r#"{{"tidegate":1,
+        "classes":[{{"name":"high","priority":1,"rules":[{{"path":"/high/**"}}]}},{{"name":"low"}}],
+        "stages":[{{"name":"serve","workers":{workers},
+            "queue":{{"policy":"tail_drop","limit":{limit}}},"work":{{"at":"servers"}}}}],
+        "servers":[{names}]}}"#
+    )
+}
+
+/// The `tidegate` binary of this very source, in the profile the tests are in; built if need be.
+/// `TIDEGATE_BIN` names another.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn binary() -> PathBuf {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(find_binary).clone()
+}
+
+fn find_binary() -> PathBuf {
+    if let Some(named) = std::env::var_os("TIDEGATE_BIN") {
+        return named.into();
+    }
+    // A test runs as target/PROFILE/deps/NAME-HASH; the binary is target/PROFILE/tidegate.
+    let test = std::env::current_exe().expect("a test is a program");
+    let folder = test.ancestors().nth(2).expect("a profile's folder");
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    build.args(["build", "--quiet", "--package", "tidegate", "--bin", "tidegate"]);
+    build.current_dir(env!("CARGO_MANIFEST_DIR"));
+    if folder.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(build.status().expect("cargo runs").success(), "tidegate is built");
+    folder.join(format!("tidegate{}", std::env::consts::EXE_SUFFIX))
+}
