@@ -25,7 +25,7 @@ pub struct Boxes {
     /// Text of each class of clients; requests leave at the right edge, at mid-height of the class's first
     /// visible lane.
     pub clients: Vec<Rect>,
-    /// Column of the classifier; the bar stands at its middle.
+    /// Column of the classifier; the bar stands at its middle, as high as the lanes.
     pub classifier: Option<Rect>,
     /// The stages from the entry on; one without visible lanes is passed by.
     pub stages: Vec<StageBoxes>,

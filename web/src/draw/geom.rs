@@ -125,13 +125,15 @@ pub struct QueueAxis {
 impl QueueAxis {
     /// Up to this many places the axis ends at the limit itself.
     const WHOLE: f64 = 2_000.0;
+    /// Shortest axis of a queue with a limit beyond that.
+    const SHORT: f64 = 50.0;
 
     /// The axis for a queue that may hold `limit` and now holds `longest`. It ends at the limit, unless the
     /// limit is so far off that the queue would be a sliver; then it ends at a round number above the queue.
     #[must_use]
     pub fn for_limit(limit: u32, longest: u32) -> Self {
         let limit = f64::from(limit).max(1.0);
-        let wanted = round_up_125((1.25 * f64::from(longest)).max(Self::WHOLE / 2.0));
+        let wanted = round_up_125((1.25 * f64::from(longest)).max(Self::SHORT));
         Self { max: if limit <= Self::WHOLE { limit } else { wanted.min(limit) } }
     }
 
@@ -392,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_far_limit_is_cut_to_a_round_number_above_the_queue() {
-        assert_eq!(QueueAxis::for_limit(1_000_000, 3).max, 1_000.0);
+        assert_eq!(QueueAxis::for_limit(1_000_000, 3).max, 50.0);
         assert_eq!(QueueAxis::for_limit(1_000_000, 3_000).max, 5_000.0);
         assert_eq!(QueueAxis::for_limit(4_000, 4_000).max, 4_000.0);
         assert_eq!(QueueAxis::for_limit(0, 0).max, 1.0);

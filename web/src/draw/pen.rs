@@ -18,6 +18,7 @@ pub(crate) struct Patterns {
     theme: Option<Theme>,
     classes: Vec<Option<CanvasPattern>>,
     loss: Option<CanvasPattern>,
+    lost_area: Option<CanvasPattern>,
 }
 
 impl Patterns {
@@ -27,14 +28,23 @@ impl Patterns {
             return;
         }
         self.theme = Some(*theme);
-        self.classes = theme.classes.iter().map(|c| pattern(ctx, c.pattern, c.colour)).collect();
-        self.loss = pattern(ctx, Pattern::Rising, theme.loss);
+        self.classes =
+            theme.classes.iter().map(|c| pattern(ctx, c.pattern, c.colour, Some((0.22, 0.65)))).collect();
+        self.loss = pattern(ctx, Pattern::Rising, theme.loss, None);
+        self.lost_area = pattern(ctx, Pattern::Rising, theme.loss, Some((0.34, 0.45)));
     }
 
+    /// For areas of a class: its pattern over a tint of its colour; `None` if it has no pattern.
     pub(crate) fn class(&self, rank: usize) -> Option<&CanvasPattern> {
         self.classes.get(rank % self.classes.len().max(1))?.as_ref()
     }
 
+    /// For areas of what was lost: hatched over a tint.
+    pub(crate) const fn lost_area(&self) -> Option<&CanvasPattern> {
+        self.lost_area.as_ref()
+    }
+
+    /// Hatching in the colour of loss, and nothing between.
     pub(crate) const fn loss(&self) -> Option<&CanvasPattern> {
         self.loss.as_ref()
     }
@@ -50,10 +60,21 @@ pub(crate) fn canvas(w: u32, h: u32) -> Option<(HtmlCanvasElement, CanvasRenderi
     Some((canvas, ctx))
 }
 
-/// An 8 × 8 tile; `None` for the solid one.
-fn pattern(ctx: &CanvasRenderingContext2d, kind: Pattern, colour: &str) -> Option<CanvasPattern> {
+/// An 8 × 8 tile; `None` for the solid one. With `tint`, the ground has the first alpha and the figure the
+/// second, so that an area takes one fill instead of two.
+fn pattern(
+    ctx: &CanvasRenderingContext2d,
+    kind: Pattern,
+    colour: &str,
+    tint: Option<(f64, f64)>,
+) -> Option<CanvasPattern> {
     let (tile, t) = canvas(8, 8)?;
     t.set_fill_style_str(colour);
+    if let Some((ground, figure)) = tint {
+        t.set_global_alpha(ground);
+        t.fill_rect(0.0, 0.0, 8.0, 8.0);
+        t.set_global_alpha(figure);
+    }
     t.set_stroke_style_str(colour);
     t.set_line_width(1.2);
     let lines = |slope: f64| {

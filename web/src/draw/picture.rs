@@ -245,7 +245,11 @@ fn pools(boxes: &Boxes, model: &PictureModel) -> Vec<Option<PoolLayout>> {
 /// A bar with one opening a class, as high as its stream.
 fn classifier(pen: Pen<'_>, boxes: &Boxes, legs: &[Leg], px_per_rate: f64) {
     let Some(region) = boxes.classifier.filter(|r| !r.is_empty()) else { return };
-    let (x, mut y) = (region.cx() - 2.0, region.y);
+    let lanes = boxes.stages.iter().flat_map(|s| &s.lanes).fold(Rect::default(), |all, r| all.union(r));
+    if lanes.is_empty() {
+        return;
+    }
+    let (x, mut y) = (region.cx() - 2.0, lanes.y - 28.0);
     let mut openings: Vec<(f64, f64)> = (legs.iter().filter(|leg| leg.travel == Travel::Ask))
         .map(|leg| (leg.curve.p[3].1, (leg.flow.per_s * px_per_rate / 2.0 + 4.0).max(7.0)))
         .collect();
@@ -255,7 +259,7 @@ fn classifier(pen: Pen<'_>, boxes: &Boxes, legs: &[Leg], px_per_rate: f64) {
         pen.add_round(&Rect::new(x, y, 4.0, middle - half - y), 2.0);
         y = middle + half;
     }
-    pen.add_round(&Rect::new(x, y, 4.0, region.bottom() - y), 2.0);
+    pen.add_round(&Rect::new(x, y, 4.0, lanes.bottom() + 4.0 - y), 2.0);
     pen.fill(pen.theme.ink_2);
 }
 
@@ -441,7 +445,7 @@ fn waits(pen: Pen<'_>, at: &PoolBoxes, model: &PictureModel, k: usize, pool: &Po
         let count = grouped(pool.segments[class].count.into());
         pen.text(&count, (x, y + 8.0), 12.5, 600, Align::Centre, pen.theme.ink);
     }
-    if !at.wait.is_empty() {
+    if !at.wait.is_empty() && model.classes.len() > 1 {
         wait_bar(pen, &at.wait, model, k);
     }
 }

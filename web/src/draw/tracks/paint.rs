@@ -169,7 +169,7 @@ fn curves(pen: Pen<'_>, plot: &Plot<'_>) {
     pen.ctx.begin_path();
     pen.ctx.rect(plot.boxes.plot_x, plot.row.y, plot.boxes.plot_w, plot.row.h);
     pen.ctx.clip();
-    pen.ctx.set_line_join("round");
+    pen.ctx.set_line_join("bevel");
     for layer in &plot.track.layers {
         match layer {
             Layer::Area { from, to, ink } => area(pen, plot, from.as_deref(), to, *ink),
@@ -195,22 +195,19 @@ fn area(pen: Pen<'_>, plot: &Plot<'_>, from: Option<&[f64]>, to: &[f64], ink: In
         }
     };
     let upper = outline(pen, plot, from, to);
-    let (alpha, pattern) = match ink {
-        Ink::Class(rank) => match pen.patterns.class(rank) {
-            None => (0.75, None),
-            some => (0.22, some),
-        },
-        Ink::Loss => (0.34, pen.patterns.loss()),
-        _ => (0.13, None),
+    let pattern = match ink {
+        Ink::Class(rank) => pen.patterns.class(rank),
+        Ink::Loss => pen.patterns.lost_area(),
+        _ => None,
     };
-    pen.alpha(alpha);
-    pen.fill(colour(pen.theme, ink));
     if let Some(pattern) = pattern {
-        pen.alpha(if ink == Ink::Loss { 0.45 } else { 0.65 });
         pen.ctx.set_fill_style_canvas_pattern(pattern);
         pen.ctx.fill();
+    } else {
+        pen.alpha(if matches!(ink, Ink::Class(_)) { 0.75 } else { 0.13 });
+        pen.fill(colour(pen.theme, ink));
+        pen.alpha(1.0);
     }
-    pen.alpha(1.0);
     if let Ink::Class(_) = ink {
         for run in &upper {
             trace(pen, run);
