@@ -1,11 +1,44 @@
 //! The Tidegate playground: Yew page and simulation worker, compiled to one WebAssembly module.
+//!
+//! The page ([`app`]) owns state, words and canvases; the worker ([`engine`]) owns the simulation. They speak in
+//! [`protocol`]. A running system, simulated or live, is a [`feed`] of frames; [`story`] says it in words,
+//! [`history`] in curves, [`draw`] in a picture. Neither side decides anything about requests: that is the core.
+//!
+//! Exports: `run_app` and `run_worker` for the browser; `preset_names`, `simulate_json` and `bench_sim` for
+//! anything that runs WebAssembly, without a page.
 
+pub mod address;
+pub mod app;
 pub mod draw;
+pub mod edit;
+pub mod engine;
+pub mod feed;
+pub mod figures;
+pub mod gallery;
+pub mod history;
+pub mod keys;
+pub mod layout;
+pub mod link;
+pub mod live;
+pub mod log;
+pub mod prefs;
+pub mod protocol;
+pub mod story;
+pub mod tools;
+pub mod view;
+pub mod words;
+pub mod worker;
 
 use wasm_bindgen::prelude::*;
 
-/// Probe.
+/// Starts the page in the element `#app`.
+///
+/// # Errors
+/// If the document has no such element.
 #[wasm_bindgen]
-pub fn run_app() {
-    let _ = yew::html! {<p/>};
+pub fn run_app() -> Result<(), JsValue> {
+    let document = web_sys::window().and_then(|w| w.document()).ok_or("no document")?;
+    let root = document.get_element_by_id("app").ok_or("no element #app")?;
+    yew::Renderer::<app::App>::with_root(root).render();
+    Ok(())
 }

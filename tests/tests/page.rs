@@ -1,0 +1,201 @@
+//! The page in a browser, served by the real binary: it plays, shares, opens what it shared, and gets the same hash
+//! as the command line; it says what is wrong with a damaged link; it plays a log; nothing is written to the console.
+//!
+//! Ignored by default: `cargo xtask test` builds what it needs and says where browser and binary are
+//! (`TIDEGATE_CHROMIUM`, `TIDEGATE_CHROMEDRIVER`, `TIDEGATE_BINARY`).
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+use tidegate_tests::webdriver::Browser;
+
+/// The machine may be busy with other checks.
+const SOON: Duration = Duration::from_secs(60);
+
+fn path(name: &str) -> PathBuf {
+    let value = std::env::var_os(name);
+    PathBuf::from(value.unwrap_or_else(|| panic!("{name} is not set: run `cargo xtask test`")))
+}
+
+/// `tidegate play` on a free port; it ends with the value.
+struct Site {
+    child: Child,
+    url: String,
+}
+
+impl Site {
+    fn start() -> Self {
+        let mut child = Command::new(path("TIDEGATE_BINARY"))
+            .args(["play", "--listen", "127.0.0.1:0"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let _ = tell.send(line);
+            }
+        });
+        let url = loop {
+            let line = told.recv_timeout(SOON).expect("the binary says its address");
+            if let Some(at) = line.find("http://") {
+                let end = line[at..].find("/").map_or(0, |_| line[at + 7..].find('/').map_or(0, |slash| slash + 8));
+                break line[at..at + end].to_owned();
+            }
+        };
+        Self { child, url }
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn browser() -> Browser {
+    let browser = Browser::start(&path("TIDEGATE_CHROMIUM"), &path("TIDEGATE_CHROMEDRIVER")).expect("a browser");
+    browser.resize(1440, 900).expect("a window");
+    browser
+}
+
+/// Opens an address of the page anew: a changed fragment alone would not load it again.
+fn open(browser: &Browser, site: &Site, fragment: &str) {
+    browser.open("about:blank").expect("blank");
+    browser.open(&format!("{}{fragment}", site.url)).expect("the page loads");
+    browser.wait_for("document.querySelector('#headline')?.textContent", SOON).expect("a headline");
+}
+
+fn text(browser: &Browser, selector: &str) -> String {
+    let script = "return document.querySelector(arguments[0])?.textContent ?? null;";
+    let value = browser.run(script, &[json!(selector)]).expect("a script");
+    value.as_str().unwrap_or_else(|| panic!("no element {selector}")).to_owned()
+}
+
+fn no_complaints(browser: &Browser) {
+    let lines = browser.console().expect("the console");
+    let bad: Vec<_> = lines.iter().filter(|line| line.level == "SEVERE" || line.level == "WARNING").collect();
+    assert!(bad.is_empty(), "the console has {bad:?}");
+}
+
+/// Hash of a scenario as the command line prints it.
+fn hash_by_command(scenario: &str) -> String {
+    let output = Command::new(path("TIDEGATE_BINARY"))
+        .args(["simulate", scenario, "--format", "json"])
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a JSON report");
+    report["trace_hash"].as_str().expect("a hash").to_owned()
+}
+
+#[test]
+#[ignore = "needs a browser and a built page: cargo xtask test"]
+fn it_plays_shares_and_opens_what_it_shared() {
+    let site = Site::start();
+    let browser = browser();
+    open(&browser, &site, "#preset=flash-crowd&lang=en");
+
+    // It plays.
+    let clock = "parseFloat(document.querySelector('#clock').textContent.split(':')[1]) > 1";
+    browser.wait_for(clock, SOON).expect("time passes");
+    browser.press(" ").expect("Space");
+    browser.wait_for("document.querySelector('#play').getAttribute('aria-label').startsWith('Play')", SOON).expect("paused");
+
+    // An edit makes another run, and the link carries it.
+    browser.run("document.querySelector('.seed .icon').click();", &[]).expect("dice");
+    browser.wait_for("location.hash.startsWith('#t1z.')", SOON).expect("the address follows the edit");
+
+    // It shares, once the whole run is computed.
+    browser.wait_for("document.querySelector('#hash')?.dataset.hash", SOON).expect("the run ends");
+    let hash = browser.run("return document.querySelector('#hash').dataset.hash;", &[]).expect("a hash");
+    let hash = hash.as_str().expect("text").to_owned();
+    browser.click("#share").expect("Share");
+    browser.wait_for("document.querySelector('#shared-link')?.textContent.includes('&h=')", SOON).expect("a link");
+    let link = text(&browser, "#shared-link");
+
+    // The command line agrees about the same link.
+    assert_eq!(hash, hash_by_command(&link), "for {link}");
+
+    // Opened again, the run proves itself.
+    let fragment = &link[link.find('#').expect("a fragment")..];
+    open(&browser, &site, fragment);
+    browser.wait_for("document.querySelector('#verdict')?.dataset.verdict === 'same'", SOON).expect("reproduced");
+    let again = browser.run("return document.querySelector('#verdict').dataset.hash;", &[]).expect("a hash");
+    assert_eq!(again.as_str(), Some(hash.as_str()));
+
+    // A link that claims another run does not.
+    let forged = fragment[..fragment.len() - 1].to_owned() + if fragment.ends_with('0') { "1" } else { "0" };
+    open(&browser, &site, &forged);
+    browser.wait_for("document.querySelector('#verdict')?.dataset.verdict === 'differs'", SOON).expect("told apart");
+    no_complaints(&browser);
+}
+
+#[test]
+#[ignore = "needs a browser and a built page: cargo xtask test"]
+fn it_says_what_is_wrong_with_a_link_and_speaks_chinese() {
+    let site = Site::start();
+    let browser = browser();
+    open(&browser, &site, "#preset=mm1&lang=zh&theme=dark&at=3&play=0");
+    let language = browser.run("return document.documentElement.lang;", &[]).expect("a script");
+    assert_eq!(language, json!("zh-Hans"));
+    assert!(text(&browser, "#headline").contains("需求"), "{}", text(&browser, "#headline"));
+    browser.wait_for("document.querySelector('#clock').textContent === '0:03.0'", SOON).expect("at three seconds");
+
+    open(&browser, &site, "#t1z.q1bKSy1RslIyNFSyio7VUUpOLCr.0000000&lang=en");
+    assert!(text(&browser, "#state").contains("damaged"), "{}", text(&browser, "#state"));
+    open(&browser, &site, "#t1j.%7B%22tidegate%22:9,%22title%22:%22Tomorrow%22%7D&lang=en");
+    assert!(text(&browser, "#state").contains("Tomorrow"), "{}", text(&browser, "#state"));
+    no_complaints(&browser);
+}
+
+#[test]
+#[ignore = "needs a browser and a built page: cargo xtask test"]
+fn it_plays_a_log_that_is_dropped() {
+    let site = Site::start();
+    let browser = browser();
+    open(&browser, &site, "#preset=flash-crowd&lang=en&play=0");
+    let shared = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/apache-combined-2015.log");
+    let log = std::fs::read_to_string(&shared).unwrap_or_else(|_| {
+        println!("no {}: a small log of the same shape instead", shared.display());
+        let line = |i: u64| {
+            format!("192.0.2.{} - - [17/May/2015:10:{:02}:{:02} +0000] \"GET /a{i}.png HTTP/1.1\" 200 {} \"-\" \"-\"\n", i % 200, i / 60 % 60, i % 60, 300 + i)
+        };
+        (0..900).map(line).collect()
+    });
+    let drop = "const data = new DataTransfer();\
+        data.items.add(new File([arguments[0]], 'access.log'));\
+        dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));";
+    browser.run(drop, &[json!(log)]).expect("a drop");
+    browser.wait_for("document.querySelector('#log-read')", SOON).expect("the log is read");
+    let rows = browser.run("return +document.querySelector('#log-read').dataset.rows;", &[]).expect("rows");
+    assert!(rows.as_f64().is_some_and(|rows| rows >= 900.0), "{rows}");
+    browser.click("#play-log").expect("Play");
+    browser.wait_for("document.querySelector('#hash')?.dataset.hash", SOON).expect("the log is played to its end");
+    no_complaints(&browser);
+}
+
+#[test]
+#[ignore = "needs a browser and a built page: cargo xtask test"]
+fn a_number_out_of_range_says_so_and_the_last_one_keeps_running() {
+    let site = Site::start();
+    let browser = browser();
+    open(&browser, &site, "#preset=flash-crowd&lang=en&play=0");
+    let type_in = "const f = document.getElementById(arguments[0]); f.focus(); f.value = arguments[1];\
+        f.dispatchEvent(new Event('input', { bubbles: true })); f.dispatchEvent(new Event('change', { bubbles: true })); f.blur();";
+    let workers = "stages[1].workers";
+    browser.run(type_in, &[json!(workers), json!("0")]).expect("typing");
+    browser.wait_for("document.querySelector('.wrongly')", SOON).expect("an error at the field");
+    browser.run(type_in, &[json!(workers), json!("twelve")]).expect("typing");
+    browser.wait_for("document.querySelector('.wrongly')?.textContent.includes('number')", SOON).expect("no number");
+    browser.run(type_in, &[json!(workers), json!("12")]).expect("typing");
+    browser.wait_for("!document.querySelector('.wrongly')", SOON).expect("the error is gone");
+    browser.wait_for("document.querySelector('.comp.pool .foot')?.textContent.includes('of 12')", SOON).expect("it runs");
+    no_complaints(&browser);
+}

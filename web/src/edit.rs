@@ -1,0 +1,459 @@
+//! Changes to a scenario, as the editor makes them: each is one function from wire form to wire form, and
+//! only a result that passes the core's check is run.
+
+use tidegate_core::scenario::v1::{
+    ActionV1, ClassV1, EventV1, FromV1, LawV1, LoadV1, PerV1, PhaseV1, QueueV1, RuleV1, ScenarioV1, ServerV1,
+};
+
+/// Whole microseconds of a time in seconds.
+#[must_use]
+pub fn us(s: f64) -> u64 {
+    (s.max(0.0) * 1e6).round() as u64
+}
+
+/// Whole number of a typed one; out of range it lands where the check complains.
+#[must_use]
+pub fn whole(x: f64) -> u32 {
+    x.round().clamp(0.0, f64::from(u32::MAX)) as u32
+}
+
+/// The law with another mean, whatever its family.
+pub fn set_mean(law: &mut LawV1, to_us: u64) {
+    match law {
+        LawV1::Constant { mean_us }
+        | LawV1::Exponential { mean_us }
+        | LawV1::Erlang { mean_us, .. }
+        | LawV1::Hyperexponential { mean_us, .. }
+        | LawV1::Lognormal { mean_us, .. }
+        | LawV1::Pareto { mean_us, .. } => *mean_us = to_us,
+        LawV1::Uniform { min_us, max_us } => {
+            // Keeps the width as far as there is room below.
+            let half = ((*max_us - (*min_us).min(*max_us)) / 2).min(to_us);
+            (*min_us, *max_us) = (to_us - half, to_us + half);
+        }
+    }
+}
+
+/// Families of laws, in the order offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Always the same.
+    Constant,
+    /// Memoryless.
+    Exponential,
+    /// Between two ends.
+    Uniform,
+    /// Sum of exponentials.
+    Erlang,
+    /// Mixture of two exponentials.
+    Hyperexponential,
+    /// Log-normal.
+    Lognormal,
+    /// Bounded Pareto.
+    Pareto,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Constant,
+        Self::Exponential,
+        Self::Uniform,
+        Self::Erlang,
+        Self::Hyperexponential,
+        Self::Lognormal,
+        Self::Pareto,
+    ];
+
+    /// Family of a law.
+    #[must_use]
+    pub const fn of(law: &LawV1) -> Self {
+        match law {
+            LawV1::Constant { .. } => Self::Constant,
+            LawV1::Exponential { .. } => Self::Exponential,
+            LawV1::Uniform { .. } => Self::Uniform,
+            LawV1::Erlang { .. } => Self::Erlang,
+            LawV1::Hyperexponential { .. } => Self::Hyperexponential,
+            LawV1::Lognormal { .. } => Self::Lognormal,
+            LawV1::Pareto { .. } => Self::Pareto,
+        }
+    }
+
+    /// A law of the family with a mean.
+    #[must_use]
+    pub const fn with_mean(self, mean_us: u64) -> LawV1 {
+        match self {
+            Self::Constant => LawV1::Constant { mean_us },
+            Self::Exponential => LawV1::Exponential { mean_us },
+            Self::Uniform => LawV1::Uniform { min_us: mean_us / 2, max_us: mean_us + mean_us / 2 },
+            Self::Erlang => LawV1::Erlang { mean_us, k: 4 },
+            Self::Hyperexponential => LawV1::Hyperexponential { mean_us, cv: 2.0 },
+            Self::Lognormal => LawV1::Lognormal { mean_us, cv: 1.5 },
+            Self::Pareto => LawV1::Pareto { mean_us, alpha: 1.5, ratio: 1e4 },
+        }
+    }
+}
+
+/// Kinds of load, in the order offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Independent arrivals.
+    Poisson,
+    /// Evenly spaced.
+    Even,
+    /// Phases of different rates.
+    Bursty,
+    /// Clients who wait.
+    Closed,
+    /// Recorded.
+    Trace,
+}
+
+impl Kind {
+    /// Kind of a load.
+    #[must_use]
+    pub const fn of(load: &LoadV1) -> Self {
+        match load {
+            LoadV1::Poisson { .. } => Self::Poisson,
+            LoadV1::Deterministic { .. } => Self::Even,
+            LoadV1::Mmpp { .. } => Self::Bursty,
+            LoadV1::Closed { .. } => Self::Closed,
+            LoadV1::Trace { .. } => Self::Trace,
+        }
+    }
+
+    /// A load of the kind with about the given mean rate.
+    #[must_use]
+    pub fn with_rate(self, rate_per_s: f64, class: &str) -> LoadV1 {
+        match self {
+            Self::Poisson => LoadV1::Poisson { rate_per_s },
+            Self::Even => LoadV1::Deterministic { rate_per_s, count: None },
+            Self::Bursty => LoadV1::Mmpp {
+                phases: vec![
+                    PhaseV1 { rate_per_s: rate_per_s * 0.5, mean_us: 8_000_000 },
+                    PhaseV1 { rate_per_s: rate_per_s * 3.0, mean_us: 2_000_000 },
+                ],
+            },
+            Self::Closed => LoadV1::Closed {
+                clients: whole(rate_per_s.clamp(1.0, 1000.0)),
+                think: LawV1::Exponential { mean_us: 1_000_000 },
+                count: None,
+            },
+            Self::Trace => LoadV1::Trace { label: class.to_owned() },
+        }
+    }
+}
+
+/// A name that no other in `taken` has: `Class 3`, `api-6`.
+fn fresh(stem: &str, taken: &[&str]) -> String {
+    (taken.len() + 1..)
+        .map(|n| format!("{stem}{n}"))
+        .find(|name| !taken.contains(&name.as_str()))
+        .unwrap_or_default()
+}
+
+/// Adds a class below all others.
+pub fn add_class(s: &mut ScenarioV1) {
+    let taken: Vec<&str> = s.classes.iter().map(|c| c.name.as_str()).collect();
+    let name = fresh("Class ", &taken);
+    s.classes.push(ClassV1 {
+        name,
+        priority: 0,
+        delay_weight: 1.0,
+        deadline_us: None,
+        load: LoadV1::Poisson { rate_per_s: 20.0 },
+        service: LawV1::Exponential { mean_us: 10_000 },
+        rules: Vec::new(),
+    });
+    for stage in s.stages.iter_mut().filter(|s| !s.split.is_empty()) {
+        stage.split.push(1);
+        stage.workers += 1;
+    }
+}
+
+/// Removes a class and everything that names it.
+pub fn remove_class(s: &mut ScenarioV1, at: usize) {
+    if at >= s.classes.len() {
+        return;
+    }
+    let gone = s.classes.remove(at).name;
+    s.events.retain(|e| !matches!(&e.action, ActionV1::Load { class: Some(name), .. } if *name == gone));
+    for stage in s.stages.iter_mut().filter(|s| at < s.split.len()) {
+        stage.split.remove(at);
+        stage.workers = stage.split.iter().sum();
+    }
+}
+
+/// Renames a class wherever it is named. A trace label that followed the name follows it still.
+pub fn rename_class(s: &mut ScenarioV1, at: usize, to: &str) {
+    let Some(class) = s.classes.get_mut(at) else { return };
+    let old = core::mem::replace(&mut class.name, to.to_owned());
+    for event in &mut s.events {
+        if let ActionV1::Load { class: Some(name), .. } = &mut event.action
+            && *name == old
+        {
+            to.clone_into(name);
+        }
+    }
+}
+
+/// Adds a server like the last one.
+pub fn add_server(s: &mut ScenarioV1) {
+    let taken: Vec<&str> = s.servers.iter().map(|c| c.name.as_str()).collect();
+    let stem = taken.last().map_or("server-", |n| n.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let name = fresh(stem, &taken);
+    let like = s.servers.last().cloned();
+    let like = like.unwrap_or(ServerV1 { name: String::new(), slots: 1, speed: 1.0, max_in_flight: None });
+    s.servers.push(ServerV1 { name, ..like });
+}
+
+/// Removes a server and the events about it.
+pub fn remove_server(s: &mut ScenarioV1, at: usize) {
+    if at >= s.servers.len() {
+        return;
+    }
+    let gone = s.servers.remove(at).name;
+    s.events.retain(|e| match &e.action {
+        ActionV1::Load { .. } => true,
+        ActionV1::ServerDown { server }
+        | ActionV1::ServerUp { server }
+        | ActionV1::ServerSpeed { server, .. } => *server != gone,
+    });
+}
+
+/// Renames a server wherever it is named.
+pub fn rename_server(s: &mut ScenarioV1, at: usize, to: &str) {
+    let Some(server) = s.servers.get_mut(at) else { return };
+    let old = core::mem::replace(&mut server.name, to.to_owned());
+    for event in &mut s.events {
+        match &mut event.action {
+            ActionV1::ServerDown { server }
+            | ActionV1::ServerUp { server }
+            | ActionV1::ServerSpeed { server, .. }
+                if *server == old =>
+            {
+                to.clone_into(server);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Sets the workers of a stage; a split keeps its proportions, and everyone at least one while there are enough.
+pub fn set_workers(s: &mut ScenarioV1, stage: usize, workers: u32) {
+    let Some(stage) = s.stages.get_mut(stage) else { return };
+    stage.workers = workers;
+    if !stage.split.is_empty() {
+        let shares: Vec<f64> = stage.split.iter().map(|&n| f64::from(n)).collect();
+        stage.split = crate::draw::geom::apportion(workers, &shares);
+    }
+}
+
+/// Sets one class's part of a split; the pool is what the parts add up to.
+pub fn set_part(s: &mut ScenarioV1, stage: usize, class: usize, workers: u32) {
+    let Some(stage) = s.stages.get_mut(stage) else { return };
+    if let Some(part) = stage.split.get_mut(class) {
+        *part = workers;
+        stage.workers = stage.split.iter().fold(0, |sum, &n| sum.saturating_add(n));
+    }
+}
+
+/// Splits a pool evenly, or shares it again.
+pub fn split(s: &mut ScenarioV1, stage: usize, on: bool) {
+    let classes = s.classes.len();
+    let Some(stage) = s.stages.get_mut(stage) else { return };
+    stage.split =
+        if on { crate::draw::geom::apportion(stage.workers, &vec![1.0; classes]) } else { Vec::new() };
+}
+
+/// Sets the limit of a queue.
+pub fn set_limit(s: &mut ScenarioV1, stage: usize, to: u32) {
+    if let Some(stage) = s.stages.get_mut(stage) {
+        match &mut stage.queue {
+            QueueV1::TailDrop { limit, .. } => *limit = to,
+        }
+    }
+}
+
+/// Sets what the limit of a queue counts.
+pub fn set_per(s: &mut ScenarioV1, stage: usize, to: PerV1) {
+    if let Some(stage) = s.stages.get_mut(stage) {
+        match &mut stage.queue {
+            QueueV1::TailDrop { per, .. } => *per = to,
+        }
+    }
+}
+
+/// Sets the path rule of a class; an empty one removes it.
+pub fn set_path_rule(s: &mut ScenarioV1, class: usize, path: &str) {
+    let Some(class) = s.classes.get_mut(class) else { return };
+    let rule = class.rules.iter().position(|r| r.path.is_some());
+    match (rule, path.is_empty()) {
+        (Some(at), true) => {
+            class.rules.remove(at);
+        }
+        (Some(at), false) => class.rules[at].path = Some(path.to_owned()),
+        (None, true) => {}
+        (None, false) => class.rules.push(RuleV1 {
+            path: Some(path.to_owned()),
+            host: None,
+            method: None,
+            header: None,
+            value: None,
+            client: None,
+            from: FromV1::Trusted,
+        }),
+    }
+}
+
+/// Adds an event at a moment: what breaks a quiet run most plainly. Events stay in order of time.
+pub fn add_event(s: &mut ScenarioV1, at_us: u64) {
+    let up = s.servers.iter().rev().find(|server| {
+        let last =
+            s.events.iter().rfind(|e| e.at_us <= at_us && names(&e.action) == Some(server.name.as_str()));
+        !matches!(last.map(|e| &e.action), Some(ActionV1::ServerDown { .. }))
+    });
+    let action = match up {
+        Some(server) if s.servers.len() > 1 => ActionV1::ServerDown { server: server.name.clone() },
+        _ => ActionV1::Load { class: None, factor: 1.5 },
+    };
+    let place = s.events.partition_point(|e| e.at_us <= at_us);
+    s.events.insert(place, EventV1 { at_us, action });
+}
+
+fn names(action: &ActionV1) -> Option<&str> {
+    match action {
+        ActionV1::Load { .. } => None,
+        ActionV1::ServerDown { server }
+        | ActionV1::ServerUp { server }
+        | ActionV1::ServerSpeed { server, .. } => Some(server),
+    }
+}
+
+/// Plays a log through the scenario: the most frequent labels become classes, the rest one class of its own.
+/// Names, priorities and rules of present classes whose name is a label stay; stages and servers stay.
+pub fn play_log(
+    s: &mut ScenarioV1,
+    labels: &[(String, u64)],
+    others: &str,
+    span_s: f64,
+    mean_service_s: f64,
+) {
+    const MOST: usize = 4;
+    let (own, rest) = labels.split_at(labels.len().min(if labels.len() > MOST { MOST - 1 } else { MOST }));
+    let service = match s.classes.first() {
+        _ if mean_service_s > 0.0 => LawV1::Exponential { mean_us: us(mean_service_s).max(1) },
+        Some(class) => class.service.clone(),
+        None => LawV1::Exponential { mean_us: 10_000 },
+    };
+    let count = own.len() + usize::from(!rest.is_empty());
+    let mut classes: Vec<ClassV1> = Vec::with_capacity(count);
+    let named = own.iter().map(|(label, _)| (label.as_str(), label.as_str()));
+    let all = named.chain((!rest.is_empty()).then_some((others, "*")));
+    for (i, (name, label)) in all.enumerate() {
+        let name: String = if name.is_empty() { others } else { name }.chars().take(40).collect();
+        let taken: Vec<&str> = classes.iter().map(|c| c.name.as_str()).collect();
+        let name = if taken.contains(&name.as_str()) { fresh("Class ", &taken) } else { name };
+        let known = s.classes.iter().find(|c| c.name == name);
+        classes.push(ClassV1 {
+            priority: known.map_or((count - 1 - i).min(15) as u8, |c| c.priority),
+            delay_weight: known.map_or(1.0, |c| c.delay_weight),
+            deadline_us: known.and_then(|c| c.deadline_us),
+            rules: known.map_or_else(Vec::new, |c| c.rules.clone()),
+            load: LoadV1::Trace { label: label.to_owned() },
+            service: known.map_or_else(|| service.clone(), |c| c.service.clone()),
+            name,
+        });
+    }
+    s.classes = classes;
+    for stage in &mut s.stages {
+        stage.split.clear();
+    }
+    s.events.clear();
+    s.run.horizon_us = us(span_s).clamp(1_000_000, 7 * 86_400 * 1_000_000);
+    s.run.warmup_us = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::scenario::{Scenario, presets};
+
+    fn wire() -> ScenarioV1 {
+        presets::get("flash-crowd").expect("a preset").scenario().wire().clone()
+    }
+
+    fn valid(s: &ScenarioV1) {
+        if let Err(e) = Scenario::check(s.clone()) {
+            panic!("{e}");
+        }
+    }
+
+    #[test]
+    fn classes_and_servers_come_and_go_without_loose_ends() {
+        let mut s = wire();
+        split(&mut s, 1, true);
+        valid(&s);
+        add_class(&mut s);
+        add_server(&mut s);
+        assert_eq!(s.servers.last().expect("one").name, "api-6");
+        valid(&s);
+        rename_class(&mut s, 1, "Reading");
+        rename_server(&mut s, 3, "db-4");
+        valid(&s);
+        remove_class(&mut s, 1);
+        remove_server(&mut s, 3);
+        valid(&s);
+        assert!(!s.events.iter().any(|e| names(&e.action) == Some("db-4")));
+    }
+
+    #[test]
+    fn a_split_always_adds_up() {
+        let mut s = wire();
+        split(&mut s, 1, true);
+        set_workers(&mut s, 1, 50);
+        assert_eq!(s.stages[1].split.iter().sum::<u32>(), 50);
+        set_part(&mut s, 1, 0, 9);
+        assert_eq!(s.stages[1].split.iter().sum::<u32>(), s.stages[1].workers);
+        valid(&s);
+    }
+
+    #[test]
+    fn every_kind_and_family_is_valid() {
+        for kind in [Kind::Poisson, Kind::Even, Kind::Bursty, Kind::Closed, Kind::Trace] {
+            let mut s = wire();
+            s.classes[0].load = kind.with_rate(50.0, "Checkout");
+            assert_eq!(Kind::of(&s.classes[0].load), kind);
+            valid(&s);
+        }
+        for family in Family::ALL {
+            let mut s = wire();
+            s.classes[0].service = family.with_mean(7_000);
+            set_mean(&mut s.classes[0].service, 9_000);
+            assert_eq!(Family::of(&s.classes[0].service), family);
+            assert!((crate::story::mean_s(&s.classes[0].service) - 0.009).abs() < 1e-9);
+            valid(&s);
+        }
+    }
+
+    #[test]
+    fn added_events_stay_in_order_and_hit_servers_that_are_up() {
+        let mut s = wire();
+        add_event(&mut s, 100_000_000);
+        valid(&s);
+        assert!(s.events.is_sorted_by_key(|e| e.at_us));
+        let added = s.events.iter().find(|e| e.at_us == 100_000_000).expect("added");
+        assert_eq!(added.action, ActionV1::ServerDown { server: "api-5".into() });
+    }
+
+    #[test]
+    fn a_log_of_many_labels_becomes_few_classes() {
+        let mut s = wire();
+        let labels: Vec<(String, u64)> = (0..9).map(|i| (format!("/part/{i}"), 100 - i)).collect();
+        play_log(&mut s, &labels, "others", 300.0, 0.0);
+        valid(&s);
+        assert_eq!(s.classes.len(), 4);
+        assert_eq!(s.classes[3].load, LoadV1::Trace { label: "*".into() });
+        assert_eq!(s.run.horizon_us, 300_000_000);
+    }
+}

@@ -1,0 +1,133 @@
+//! A running system as the page sees it: its scenario, the last frames, and its history. A simulated run and a
+//! live server both come as one of these, so one renderer draws both.
+
+use crate::draw::{Cast, PictureModel};
+use std::collections::VecDeque;
+use tidegate_core::frame::Frame;
+use tidegate_core::measure::{History, Names};
+use tidegate_core::scenario::Scenario;
+use tidegate_core::time::Duration;
+
+/// A running system.
+#[derive(Clone, Debug)]
+pub struct Feed {
+    /// What runs.
+    pub scenario: Scenario,
+    /// What the painter needs to know of it.
+    pub cast: Cast,
+    /// How it looks now.
+    pub model: PictureModel,
+    /// How it went.
+    pub history: History,
+    /// Goes up whenever the history changes.
+    pub version: u64,
+    window_s: f64,
+    recent: VecDeque<Frame>,
+}
+
+/// Span that rates and means of the picture are taken over: short enough to follow, long enough to count.
+#[must_use]
+pub fn window_s(horizon_s: f64) -> f64 {
+    (horizon_s / 90.0).clamp(0.25, 10.0)
+}
+
+impl Feed {
+    /// A system that has not been seen yet, with a history point every `step_s`.
+    #[must_use]
+    pub fn new(scenario: Scenario, window_s: f64, step_s: f64) -> Self {
+        let names = Names::from(&scenario);
+        Self {
+            cast: Cast::of(&scenario),
+            model: PictureModel::default(),
+            history: History::new(names, Duration::from_secs_f64(step_s)),
+            version: 0,
+            window_s,
+            recent: VecDeque::new(),
+            scenario,
+        }
+    }
+
+    /// The last frame.
+    #[must_use]
+    pub fn now(&self) -> Option<&Frame> {
+        self.recent.back()
+    }
+
+    /// Time of the last frame, in seconds; 0 before the first.
+    #[must_use]
+    pub fn now_s(&self) -> f64 {
+        self.now().map_or(0.0, |f| f.now.as_secs_f64())
+    }
+
+    /// Forgets what was seen just now, for a jump; `before` is what rates are then taken against.
+    pub fn jump(&mut self, before: Frame) {
+        self.recent.clear();
+        self.recent.push_back(before);
+    }
+
+    /// Shows another frame. One from before the last begins anew.
+    pub fn show(&mut self, frame: Frame) {
+        if self.recent.back().is_some_and(|last| frame.now < last.now) {
+            self.recent.clear();
+        }
+        // Keep the newest and, every eighth of the window, one to compare with.
+        let n = self.recent.len();
+        if n >= 2 {
+            let spacing = self.recent[n - 1].now.since(self.recent[n - 2].now).as_secs_f64();
+            if spacing < self.window_s / 8.0 {
+                self.recent.pop_back();
+            }
+        }
+        let from = frame.now.as_secs_f64() - self.window_s;
+        self.recent.push_back(frame);
+        while self.recent.len() > 2 && self.recent[1].now.as_secs_f64() <= from {
+            self.recent.pop_front();
+        }
+        if let (Some(before), Some(now)) = (self.recent.front(), self.recent.back()) {
+            self.model = PictureModel::new(&self.cast, before, now);
+        }
+    }
+
+    /// Adds a frame to the history.
+    pub fn remember(&mut self, frame: &Frame) {
+        self.history.push(frame);
+        self.version += 1;
+    }
+
+    /// Whether nobody sends anything: every load is zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.scenario.classes.iter().all(|c| crate::story::mean_rate(&c.load) == Some(0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::scenario::presets;
+    use tidegate_core::sim::Simulation;
+    use tidegate_core::time::Instant;
+
+    #[test]
+    fn rates_are_taken_over_about_the_window_however_dense_the_frames() {
+        for step_s in [0.016, 0.3, 5.0] {
+            let scenario = presets::get("mm1").expect("a preset").scenario();
+            let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
+            let mut feed = Feed::new(scenario, 2.0, 0.5);
+            let mut s = 0.0;
+            while s < 12.0 {
+                sim.run_until(Instant::START + Duration::from_secs_f64(s));
+                let mut frame = Frame::default();
+                sim.frame(&mut frame);
+                feed.show(frame);
+                s += step_s;
+            }
+            let span = feed.model.span_s;
+            assert!(
+                (2.0..2.6).contains(&span) || step_s > 2.0 && (4.9..5.1).contains(&span),
+                "{span} at {step_s}"
+            );
+            assert!(feed.recent.len() < 14, "{}", feed.recent.len());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The presets as the gallery shows them: drawing, and Chinese words for what the core says in English.
+
+use crate::words::Language;
+use tidegate_core::scenario::presets::Preset;
+
+/// Chinese title and question of a preset.
+const CHINESE: &[(&str, &str, &str)] = &[
+    ("flash-crowd", "突发人流", "人流涌入，又坏一台服务器：谁还能得到回应？"),
+    ("mm1", "单服务器 M/M/1", "一台服务器忙 80% 的时间，前面要等多久？"),
+    ("mmc", "八个位置 M/M/8", "八个位置共用一条队列，好处有多大？"),
+    ("four-classes", "四类过载", "需求比八台服务器的能力多五分之一，哪一类承担？"),
+    ("closed-clients", "会等待的客户", "客户等到回应才再次请求，会有什么不同？"),
+    ("bursty", "突发与平稳", "平均负载只有 70%，突发还有害吗？"),
+    ("slow-server", "一台变慢", "轮询时，一台慢服务器对所有人有什么影响？"),
+    ("server-down", "一台离线", "四台少一台，二十秒，要多久才能恢复？"),
+    ("strict-starvation", "优先级饿死", "高优先级独占服务器时，低优先级还剩什么？"),
+    ("fixed-split", "预留线程", "为一类请求预留线程，代价是什么？"),
+    ("trace-replay", "回放轨迹", "你自己的流量会让三台服务器怎样？"),
+    ("demo", "实况演示", "三台源站，负载起伏：真实请求会怎样？"),
+];
+
+/// Title of a scenario in a language: translated if it is a preset's, else as it is.
+#[must_use]
+pub fn title(title: &str, language: Language) -> &str {
+    let preset = tidegate_core::scenario::presets::ALL.iter().find(|p| p.title == title);
+    match (language, preset) {
+        (Language::Chinese, Some(preset)) => texts(preset, language).0,
+        _ => title,
+    }
+}
+
+/// Title and question of a preset.
+#[must_use]
+pub fn texts(preset: &Preset, language: Language) -> (&'static str, &'static str) {
+    let chinese = CHINESE.iter().find(|(name, ..)| *name == preset.name);
+    match (language, chinese) {
+        (Language::Chinese, Some((_, title, question))) => (title, question),
+        _ => (preset.title, preset.question),
+    }
+}
+
+/// A drawing of what the preset is about, as the inside of an SVG of 240 × 84.
+#[must_use]
+pub fn drawing(name: &str) -> &'static str {
+    match name {
+        "flash-crowd" => {
+            r#"<path d="M0 64h90c6 0 6-46 14-46h40c14 0 16 40 40 44 20 3 30 2 56 2v20H0z" fill="var(--k2)" opacity=".35"/><path d="M0 64h90c6 0 6-46 14-46h40c14 0 16 40 40 44 20 3 30 2 56 2" fill="none" stroke="var(--k2)" stroke-width="2.2"/><path d="M0 40h240" stroke="var(--ink)" stroke-dasharray="4 4"/>"#
+        }
+        "mm1" => {
+            r#"<g fill="var(--k1)"><circle cx="96" cy="42" r="4"/><circle cx="82" cy="42" r="4"/><circle cx="68" cy="42" r="4"/><circle cx="30" cy="42" r="4"/><circle cx="150" cy="42" r="4"/></g><path d="M56 26h58v32H56" fill="none" stroke="var(--ink-3)" stroke-width="1.6"/><circle cx="150" cy="42" r="17" fill="none" stroke="var(--ink)" stroke-width="2"/><path d="M114 42h16M170 42h40" stroke="var(--ink-3)" stroke-width="1.6"/>"#
+        }
+        "mmc" => {
+            r#"<path d="M46 26h58v32H46" fill="none" stroke="var(--ink-3)" stroke-width="1.6"/><g fill="var(--k1)"><circle cx="86" cy="42" r="4"/><circle cx="72" cy="42" r="4"/></g><g fill="var(--k1)"><rect x="140" y="12" width="24" height="12" rx="3"/><rect x="140" y="28" width="24" height="12" rx="3"/><rect x="140" y="44" width="24" height="12" rx="3"/><rect x="172" y="12" width="24" height="12" rx="3"/><rect x="172" y="28" width="24" height="12" rx="3"/></g><g fill="none" stroke="var(--k1)" stroke-width="1.4"><rect x="140" y="60" width="24" height="12" rx="3"/><rect x="172" y="44" width="24" height="12" rx="3"/><rect x="172" y="60" width="24" height="12" rx="3"/></g>"#
+        }
+        "four-classes" => {
+            r#"<g fill="var(--k1)"><circle cx="60" cy="16" r="4"/><circle cx="110" cy="16" r="4"/></g><path d="m50 29 5 5-5 5-5-5zM80 29l5 5-5 5-5-5zM118 29l5 5-5 5-5-5z" fill="var(--k2)"/><path d="M46 48h8v8h-8zM66 48h8v8h-8zM88 48h8v8h-8zM114 48h8v8h-8z" fill="var(--k3)"/><path d="m50 66 5 9H45zM64 66l5 9H59zM78 66l5 9H73zM92 66l5 9H87zM106 66l5 9h-10zM120 66l5 9h-10z" fill="var(--k4)"/><path d="M150 8v68" stroke="var(--ink)" stroke-width="3"/><path d="M160 70c22 0 22 8 30 8" stroke="var(--loss)" fill="none" stroke-width="2"/>"#
+        }
+        "closed-clients" => {
+            r#"<g fill="none" stroke="var(--ink-3)" stroke-width="1.6"><path d="M70 26c40-20 80-16 100 6m-1-8 2 9-9-1M170 58c-40 20-80 16-100-6m1 8-2-9 9 1"/></g><g fill="var(--k1)"><circle cx="46" cy="42" r="5"/><circle cx="60" cy="34" r="5"/><circle cx="60" cy="50" r="5"/></g><rect x="180" y="30" width="18" height="24" rx="3" fill="var(--ink)"/>"#
+        }
+        "bursty" => {
+            r#"<path d="M14 66h34l6-48 6 48h40l6-40 6 40h32l6-52 6 52h70" fill="none" stroke="var(--k2)" stroke-width="2.2"/><path d="M14 54h212" stroke="var(--k1)" stroke-width="2.2"/>"#
+        }
+        "slow-server" => {
+            r#"<g fill="none" stroke="var(--ink)" stroke-width="2"><path d="M20 42h50M70 42c30 0 30-24 60-24h90M70 42c30 0 30 24 60 24h90"/></g><path d="M70 42h150" stroke="var(--loss)" stroke-width="7" opacity=".4"/><g fill="var(--loss)"><circle cx="150" cy="42" r="4"/><circle cx="165" cy="42" r="4"/><circle cx="180" cy="42" r="4"/><circle cx="195" cy="42" r="4"/></g>"#
+        }
+        "server-down" => {
+            r#"<g fill="var(--ink)"><rect x="56" y="24" width="18" height="40" rx="3"/><rect x="92" y="24" width="18" height="40" rx="3"/><rect x="164" y="24" width="18" height="40" rx="3"/></g><rect x="128" y="24" width="18" height="40" rx="3" fill="none" stroke="var(--loss)" stroke-width="1.8" stroke-dasharray="4 3"/><path d="M137 34v14M137 54v1" stroke="var(--loss)" stroke-width="2.4" stroke-linecap="round"/>"#
+        }
+        "strict-starvation" => {
+            r#"<path d="M14 62h66c6 0 6-36 12-36h52c6 0 6 36 12 36h70" fill="none" stroke="var(--k1)" stroke-width="2.4"/><path d="M14 44h66c6 0 6 28 12 28h52c6 0 6-28 12-28h70" fill="none" stroke="var(--k2)" stroke-width="2.4"/>"#
+        }
+        "fixed-split" => {
+            r#"<g fill="var(--k1)"><rect x="60" y="18" width="20" height="20" rx="4"/></g><rect x="60" y="46" width="20" height="20" rx="4" fill="none" stroke="var(--k1)" stroke-width="1.6"/><path d="M92 12v60" stroke="var(--ink)" stroke-width="2"/><g fill="var(--k2)"><rect x="104" y="18" width="20" height="20" rx="4"/><rect x="104" y="46" width="20" height="20" rx="4"/></g><path d="m146 23 5 5-5 5-5-5zM162 23l5 5-5 5-5-5zM178 23l5 5-5 5-5-5zM146 51l5 5-5 5-5-5zM162 51l5 5-5 5-5-5z" fill="var(--k2)"/>"#
+        }
+        "trace-replay" => {
+            r#"<g stroke="var(--ink-3)" stroke-width="1.6"><path d="M36 20h58M36 32h44M36 44h64M36 56h38M36 68h52"/></g><path d="M116 42h20m-6-6 6 6-6 6" fill="none" stroke="var(--ink)" stroke-width="1.8"/><g fill="var(--k1)"><circle cx="160" cy="42" r="4"/><circle cx="172" cy="42" r="4"/></g><path d="m188 37 5 5-5 5-5-5zM204 37l5 5-5 5-5-5z" fill="var(--k2)"/>"#
+        }
+        _ => {
+            r#"<path d="M30 58c20 0 20-32 40-32s20 32 40 32 20-32 40-32 20 32 40 32" fill="none" stroke="var(--k1)" stroke-width="2.2"/><circle cx="206" cy="42" r="5" fill="var(--ok)"/>"#
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::scenario::presets;
+
+    #[test]
+    fn every_preset_is_translated() {
+        for preset in presets::ALL {
+            let (title, question) = texts(preset, Language::Chinese);
+            assert!(title != preset.title && question != preset.question, "{} has no Chinese", preset.name);
+            assert_eq!(super::title(preset.title, Language::Chinese), title);
+            assert_eq!(super::title(preset.title, Language::English), preset.title);
+        }
+        for (name, ..) in CHINESE {
+            assert!(presets::get(name).is_some(), "{name} is no preset any more");
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! The history tracks: which there are, what they draw, and what they read at a moment.
+
+use crate::draw::tracks::{Ink, Layer, Stroke, Tone, Track, largest, nearest};
+use crate::feed::Feed;
+use crate::figures;
+use crate::words::{Words, fill};
+use std::borrow::Cow;
+use tidegate_core::measure::History;
+use tidegate_core::scenario::{Action, Scenario};
+
+/// A track.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Answers in time, with what is lost on top.
+    Goodput,
+    /// Mean wait by class.
+    Wait,
+    /// Wait by class over that of the class with the smallest target.
+    Ratio,
+    /// Requests waiting, by class.
+    Queue,
+    /// Workers busy, by class.
+    Busy,
+    /// Requests in flight, by server.
+    Servers,
+}
+
+/// The tracks of a scenario, from the top.
+#[must_use]
+pub fn kinds(feed: &Feed) -> Vec<Kind> {
+    let scenario = &feed.scenario;
+    let first = scenario.classes.first().map(|c| c.delay_weight);
+    let targets = scenario.classes.iter().any(|c| Some(c.delay_weight) != first);
+    let mut kinds = vec![Kind::Goodput, Kind::Wait];
+    if targets {
+        kinds.push(Kind::Ratio);
+    }
+    kinds.extend([Kind::Queue, Kind::Busy]);
+    if !scenario.servers.is_empty() {
+        kinds.push(Kind::Servers);
+    }
+    kinds
+}
+
+/// Name and unit of a track.
+#[must_use]
+pub fn name(kind: Kind, w: &Words) -> (&'static str, &'static str) {
+    match kind {
+        Kind::Goodput => (w.track_goodput, w.per_second),
+        Kind::Wait => (w.track_wait, ""),
+        Kind::Ratio => (w.track_ratio, ""),
+        Kind::Queue => (w.track_queue, ""),
+        Kind::Busy => (w.track_busy, ""),
+        Kind::Servers => (w.track_servers, ""),
+    }
+}
+
+/// Column `name`, or nothing.
+fn column(h: &History, name: &str) -> Vec<f64> {
+    h.column(name).map_or_else(Vec::new, |c| c.v.to_vec())
+}
+
+/// Point by point sum, as far as all go; a gap in one counts as nothing.
+fn sum(columns: impl IntoIterator<Item = Vec<f64>>) -> Vec<f64> {
+    columns
+        .into_iter()
+        .reduce(|mut a, b| {
+            for (x, y) in a.iter_mut().zip(&b) {
+                *x = match (x.is_finite(), y.is_finite()) {
+                    (true, true) => *x + y,
+                    (false, true) => *y,
+                    _ => *x,
+                };
+            }
+            a
+        })
+        .unwrap_or_default()
+}
+
+/// A figure of every class by index, summed over the stages.
+fn per_class(feed: &Feed, h: &History, what: &str) -> Vec<Vec<f64>> {
+    let stages = &feed.scenario.stages;
+    (feed.scenario.classes.iter())
+        .map(|c| sum(stages.iter().map(|s| column(h, &format!("{what}.{}.{}", s.name, c.name)))))
+        .collect()
+}
+
+fn class_columns(feed: &Feed, h: &History, what: &str) -> Vec<Vec<f64>> {
+    feed.scenario.classes.iter().map(|c| column(h, &format!("{what}.{}", c.name))).collect()
+}
+
+/// Numbers of one track, ready to be drawn and read.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    /// One list a class or server; for [`Kind::Goodput`], answers in time and losses.
+    pub lists: Vec<Vec<f64>>,
+    /// The same before the last edit, where that is drawn.
+    pub ghosts: Vec<Vec<f64>>,
+}
+
+/// Everything drawn, computed once a change.
+#[derive(Clone, Debug, Default)]
+pub struct Plot {
+    /// Which tracks.
+    pub kinds: Vec<Kind>,
+    numbers: Vec<Numbers>,
+    order: Vec<usize>,
+    /// Time of the first number.
+    pub start_s: f64,
+    /// Time between two numbers.
+    pub step_s: f64,
+}
+
+impl Plot {
+    /// The tracks of a feed; `ghost` is the history before the last edit.
+    #[must_use]
+    pub fn new(feed: &Feed, ghost: Option<&History>) -> Self {
+        let h = &feed.history;
+        let t = h.t_s();
+        let step_s = if t.len() > 1 { (t[t.len() - 1] - t[0]) / (t.len() - 1) as f64 } else { 1.0 };
+        let kinds = kinds(feed);
+        let numbers = kinds
+            .iter()
+            .map(|&kind| Numbers {
+                lists: lists(feed, h, kind),
+                ghosts: match (ghost, kind) {
+                    (Some(g), Kind::Goodput | Kind::Wait | Kind::Queue) => lists(feed, g, kind),
+                    _ => Vec::new(),
+                },
+            })
+            .collect();
+        let start_s = t.first().copied().unwrap_or(0.0);
+        Self { kinds, numbers, order: feed.cast.order.clone(), start_s, step_s }
+    }
+
+    /// What the painter draws.
+    #[must_use]
+    pub fn tracks(&self) -> Vec<Track<'_>> {
+        self.kinds.iter().zip(&self.numbers).map(|(&kind, numbers)| self.track(kind, numbers)).collect()
+    }
+
+    fn track<'a>(&'a self, kind: Kind, n: &'a Numbers) -> Track<'a> {
+        let plain = |v: f64| figures::rate(v);
+        let ranked = || self.order.iter().enumerate().filter_map(|(rank, &c)| Some((rank, n.lists.get(c)?)));
+        let borrowed = |v: &'a Vec<f64>| Cow::Borrowed(v.as_slice());
+        match kind {
+            Kind::Goodput => {
+                let (good, lost) = (&n.lists[0], &n.lists[1]);
+                let mut track = Track::goodput(borrowed(good), lost, plain);
+                if let Some(ghost) = n.ghosts.first().filter(|g| !g.is_empty()) {
+                    track.layers.push(Layer::before(borrowed(ghost), Ink::Ink2));
+                }
+                track
+            }
+            Kind::Wait => {
+                let most = largest(n.lists.iter().chain(&n.ghosts).map(Vec::as_slice));
+                let mut layers: Vec<Layer<'a>> = Vec::new();
+                for (rank, &c) in self.order.iter().enumerate() {
+                    if let Some(ghost) = n.ghosts.get(c).filter(|g| !g.is_empty()) {
+                        layers.push(Layer::before(borrowed(ghost), Ink::Class(rank)));
+                    }
+                }
+                layers.extend(ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))));
+                // No room for a space in the gutter.
+                let label = |v: f64| figures::wait(v).replace(' ', "");
+                let lists = n.lists.iter().flatten();
+                let least = lists.copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+                if most > 0.0 && most / least > 30.0 {
+                    let low = 10_f64.powf(least.log10().floor()).max(most * 1e-4);
+                    let low = 10_f64.powf(low.log10().round());
+                    Track::logarithmic(low, most, label, layers)
+                } else {
+                    Track::from_zero(most, label, layers)
+                }
+            }
+            Kind::Ratio => {
+                let most = largest(n.lists.iter().map(Vec::as_slice));
+                let layers = ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))).collect();
+                let label = |v: f64| format!("{}×", figures::ratio(v));
+                Track::logarithmic(0.1, most.clamp(2.0, 1e4), label, layers)
+            }
+            Kind::Queue => {
+                let classes: Vec<(usize, Cow<'a, [f64]>)> = ranked().map(|(r, v)| (r, borrowed(v))).collect();
+                let mut track = Track::stacked(&classes, plain);
+                if n.ghosts.iter().any(|g| !g.is_empty()) {
+                    let all = sum(n.ghosts.iter().cloned());
+                    track.layers.push(Layer::before(Cow::Owned(all), Ink::Ink2));
+                }
+                track
+            }
+            Kind::Busy => {
+                let classes: Vec<(usize, Cow<'a, [f64]>)> = ranked().map(|(r, v)| (r, borrowed(v))).collect();
+                Track::stacked(&classes, plain)
+            }
+            Kind::Servers => {
+                let most = largest(n.lists.iter().map(Vec::as_slice));
+                let layers = (n.lists.iter())
+                    .map(|v| Layer::Line {
+                        values: borrowed(v),
+                        ink: Ink::Ink3,
+                        stroke: Stroke::Solid,
+                        width: 1.0,
+                    })
+                    .collect();
+                Track::from_zero(most, plain, layers)
+            }
+        }
+    }
+
+    /// What a track says at a moment: `(rank of a class, figure)`, or a figure of its own.
+    #[must_use]
+    pub fn reading(&self, row: usize, at_s: f64, w: &Words) -> Vec<(Option<usize>, String, Tell)> {
+        let (Some(&kind), Some(n)) = (self.kinds.get(row), self.numbers.get(row)) else { return Vec::new() };
+        let at = |v: &[f64]| nearest(v, self.start_s, self.step_s, at_s);
+        let ranked = || {
+            (self.order.iter().enumerate())
+                .filter_map(|(rank, &c)| Some((rank, n.lists.get(c).and_then(|v| at(v))?)))
+        };
+        match kind {
+            Kind::Goodput => {
+                let (good, lost) = (at(&n.lists[0]), at(&n.lists[1]));
+                let mut out = Vec::new();
+                if let Some(good) = good {
+                    out.push((None, figures::rate(good), Tell::Main));
+                    let lost = lost.unwrap_or(0.0);
+                    if good + lost > 0.0 && lost > 0.0 {
+                        out.push((
+                            None,
+                            fill(w.lost, &[&figures::percent(lost / (good + lost))]),
+                            Tell::Side,
+                        ));
+                    }
+                }
+                out
+            }
+            Kind::Wait => {
+                let top = ranked().map(|(_, v)| v).fold(0.0, f64::max);
+                let unit = if top < 0.001 {
+                    (1e6, "µs")
+                } else if top < 10.0 {
+                    (1e3, "ms")
+                } else {
+                    (1.0, "s")
+                };
+                let mut out: Vec<_> =
+                    ranked().map(|(r, v)| (Some(r), short(v * unit.0), Tell::Main)).collect();
+                if !out.is_empty() {
+                    out.push((None, unit.1.to_owned(), Tell::Side));
+                }
+                out
+            }
+            Kind::Ratio => {
+                ranked().map(|(r, v)| (Some(r), format!("{}×", figures::ratio(v)), Tell::Main)).collect()
+            }
+            Kind::Queue => {
+                let all: f64 = ranked().map(|(_, v)| v).sum();
+                let mut out = Vec::new();
+                if ranked().next().is_some() {
+                    out.push((None, figures::count(all.round() as u64), Tell::Main));
+                    out.extend(
+                        ranked().map(|(r, v)| (Some(r), figures::count(v.round() as u64), Tell::Main)),
+                    );
+                }
+                out
+            }
+            Kind::Busy => {
+                ranked().map(|(r, v)| (Some(r), figures::count(v.round() as u64), Tell::Main)).collect()
+            }
+            Kind::Servers => {
+                let values: Vec<f64> = n.lists.iter().filter_map(|v| at(v)).collect();
+                let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+                let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                if values.is_empty() {
+                    return Vec::new();
+                }
+                let text = if (least - most).abs() < 0.5 {
+                    figures::count(most.round() as u64)
+                } else {
+                    format!("{} – {}", least.round(), most.round())
+                };
+                vec![(None, text, Tell::Main)]
+            }
+        }
+    }
+}
+
+/// How a reading is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tell {
+    /// In ink.
+    Main,
+    /// Small, beside it.
+    Side,
+}
+
+/// Two to three digits without a unit.
+fn short(v: f64) -> String {
+    if v < 10.0 {
+        figures::rate(v)
+    } else if v < 100.0 {
+        format!("{}", v.round())
+    } else {
+        figures::count(((v / 10.0).round() * 10.0) as u64)
+    }
+}
+
+fn lists(feed: &Feed, h: &History, kind: Kind) -> Vec<Vec<f64>> {
+    match kind {
+        Kind::Goodput => {
+            let good = sum(class_columns(feed, h, "goodput_per_s"));
+            let asked = sum(class_columns(feed, h, "arrived_per_s"));
+            let shed = sum(class_columns(feed, h, "shed_per_s"));
+            // What was turned away; arrivals that wait are not lost yet.
+            let lost = if shed.is_empty() { vec![0.0; asked.len()] } else { shed };
+            vec![good, lost]
+        }
+        Kind::Wait => class_columns(feed, h, "wait_s"),
+        Kind::Ratio => class_columns(feed, h, "wait_ratio"),
+        Kind::Queue => per_class(feed, h, "queue"),
+        Kind::Busy => per_class(feed, h, "busy"),
+        Kind::Servers => {
+            feed.scenario.servers.iter().map(|s| column(h, &format!("load.{}", s.name))).collect()
+        }
+    }
+}
+
+/// A planned event on the ruler; events of one moment share a flag.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flag {
+    /// When.
+    pub at_s: f64,
+    /// What it says.
+    pub text: String,
+    /// What kind of event.
+    pub tone: Tone,
+}
+
+/// The flags of a scenario.
+#[must_use]
+pub fn flags(scenario: &Scenario, w: &Words) -> Vec<Flag> {
+    let mut flags: Vec<Flag> = Vec::new();
+    let events = &scenario.events;
+    let mut i = 0;
+    while i < events.len() {
+        let at = events[i].at;
+        let end = i + events[i..].iter().take_while(|e| e.at == at).count();
+        flags.push(flag(
+            scenario,
+            &events[i..end].iter().map(|e| e.action).collect::<Vec<_>>(),
+            at.as_secs_f64(),
+            w,
+        ));
+        i = end;
+    }
+    flags
+}
+
+fn flag(scenario: &Scenario, actions: &[Action], at_s: f64, w: &Words) -> Flag {
+    let server = |id: tidegate_core::id::ServerId| scenario.servers[usize::from(id.0)].name.as_str();
+    let factors: Vec<f64> = (actions.iter())
+        .filter_map(|a| if let Action::Load { factor, .. } = a { Some(*factor) } else { None })
+        .collect();
+    let failing = actions.iter().find(|a| matches!(a, Action::ServerDown(_)));
+    let (text, tone) = match failing.or(actions.first()) {
+        Some(Action::ServerDown(id)) => (fill(w.flag_down, &[server(*id)]), Tone::Bad),
+        Some(Action::ServerUp(id)) => (fill(w.flag_up, &[server(*id)]), Tone::Good),
+        Some(Action::ServerSpeed(id, speed)) => {
+            let usual = scenario.servers[usize::from(id.0)].speed;
+            let tone = if *speed < usual { Tone::Bad } else { Tone::Good };
+            (fill(w.flag_speed, &[server(*id), &figures::ratio(*speed)]), tone)
+        }
+        _ => {
+            let least = factors.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = factors.iter().copied().fold(0.0, f64::max);
+            let text = if least == most {
+                figures::ratio(most)
+            } else {
+                format!("{}–{}", figures::ratio(least), figures::ratio(most))
+            };
+            let text = match actions {
+                [Action::Load { class: Some(class), .. }] => {
+                    fill(w.flag_load_of, &[&scenario.classes[usize::from(class.0)].name, &text])
+                }
+                _ => fill(w.flag_load, &[&text]),
+            };
+            (text, if most > 1.0 { Tone::Load } else { Tone::Good })
+        }
+    };
+    Flag { at_s, text, tone }
+}
+
+/// Moments to write on a ruler: round, and at most eight.
+#[must_use]
+pub fn ticks(from_s: f64, to_s: f64) -> Vec<f64> {
+    const STEPS: [f64; 20] = [
+        0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0,
+        14_400.0, 43_200.0, 86_400.0, 172_800.0,
+    ];
+    let span = to_s - from_s;
+    let step = STEPS.into_iter().find(|s| span / s <= 7.0 + 1e-9).unwrap_or(604_800.0);
+    let mut at = (from_s / step).ceil() * step;
+    let mut out = Vec::new();
+    while at <= to_s + step * 1e-6 && out.len() < 9 {
+        out.push(at);
+        at += step;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::ENGLISH;
+    use tidegate_core::frame::Frame;
+    use tidegate_core::scenario::presets;
+    use tidegate_core::sim::Simulation;
+    use tidegate_core::time::{Duration, Instant};
+
+    fn played(name: &str, step_s: f64) -> Feed {
+        let scenario = presets::get(name).expect("a preset").scenario();
+        let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
+        let mut feed = Feed::new(scenario, 2.0, step_s);
+        let mut frame = Frame::default();
+        for i in 0..=120 {
+            sim.run_until(Instant::START + Duration::from_secs_f64(f64::from(i) * step_s));
+            sim.frame(&mut frame);
+            feed.remember(&frame);
+        }
+        feed
+    }
+
+    #[test]
+    fn every_track_of_a_crowd_has_numbers_and_a_reading() {
+        let feed = played("flash-crowd", 1.0);
+        let plot = Plot::new(&feed, Some(&feed.history));
+        assert_eq!(plot.kinds.len(), 6);
+        assert_eq!(plot.tracks().len(), 6);
+        for row in 0..6 {
+            assert!(!plot.reading(row, 110.0, &ENGLISH).is_empty(), "{:?}", plot.kinds[row]);
+        }
+        let queue = plot.reading(3, 110.0, &ENGLISH);
+        assert_eq!(queue.len(), 4);
+    }
+
+    #[test]
+    fn flags_gather_what_happens_at_once() {
+        let feed = played("flash-crowd", 1.0);
+        let flags = flags(&feed.scenario, &ENGLISH);
+        let texts: Vec<&str> = flags.iter().map(|f| f.text.as_str()).collect();
+        assert_eq!(texts, ["Load ×1.4–2.2", "api-4 down", "api-4 back", "Load ×1"]);
+        assert_eq!(flags[1].tone, Tone::Bad);
+    }
+
+    #[test]
+    fn rulers_are_round_and_sparse() {
+        assert_eq!(ticks(0.0, 180.0), [0.0, 30.0, 60.0, 90.0, 120.0, 150.0, 180.0]);
+        assert_eq!(ticks(0.0, 7200.0).len(), 5);
+        assert_eq!(ticks(63.0, 183.0), [90.0, 120.0, 150.0, 180.0]);
+    }
+}

@@ -1,0 +1,476 @@
+//! The state of the system in one sentence, and up to four facts that prove it.
+//!
+//! Which facts are chosen follows a fixed order: a broken server, a starved class, a ratio of waits far from
+//! its target, loss, waits. They are told in another: who is served best comes first, what is broken last.
+
+use crate::draw::PictureModel;
+use crate::draw::model::StageView;
+use crate::figures;
+use crate::words::{Words, fill};
+use tidegate_core::scenario::v1::{LawV1, LoadV1};
+use tidegate_core::scenario::{Action, Scenario, ServerSpec};
+use tidegate_core::time::{Duration, Instant};
+
+/// Most facts told.
+const MOST_FACTS: usize = 4;
+/// How far a ratio of waits may be from its target without being told.
+const RATIO_MAY_BE_OFF: f64 = 0.2;
+/// A figure that changed by less is not worth new words.
+const WORTH_TELLING: f64 = 0.05;
+
+/// A piece of the lead sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Words.
+    Text(String),
+    /// A figure or name, emphasised.
+    Strong(String),
+    /// Mark of the class of this rank.
+    Glyph(usize),
+}
+
+/// Headline and lead.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Story {
+    /// One clause about demand against capacity.
+    pub headline: String,
+    /// The facts.
+    pub lead: Vec<Piece>,
+    /// Demand over capacity, for the editor's summary.
+    pub demand: Option<f64>,
+    // What it says without figures, and the figures: new words only if these change.
+    shape: Vec<u32>,
+    figures: Vec<f64>,
+}
+
+impl Story {
+    /// Whether `other` says something worth telling after this.
+    #[must_use]
+    pub fn differs_from(&self, other: &Self) -> bool {
+        self.shape != other.shape
+            || self.figures.len() != other.figures.len()
+            || self.figures.iter().zip(&other.figures).any(|(a, b)| {
+                let scale = a.abs().max(b.abs());
+                scale > 0.0 && (a - b).abs() > WORTH_TELLING * scale
+            })
+    }
+
+    /// The lead as plain text.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        let mut out = self.headline.clone();
+        out.push(' ');
+        for piece in &self.lead {
+            match piece {
+                Piece::Text(s) | Piece::Strong(s) => out.push_str(s),
+                Piece::Glyph(_) => {}
+            }
+        }
+        out
+    }
+}
+
+/// Mean of a law, in seconds.
+#[must_use]
+pub fn mean_s(law: &LawV1) -> f64 {
+    law.mean_us() * 1e-6
+}
+
+/// Mean requests a second a load asks for by itself; `None` for clients who wait and for recorded traffic.
+#[must_use]
+pub fn mean_rate(load: &LoadV1) -> Option<f64> {
+    match load {
+        LoadV1::Poisson { rate_per_s } | LoadV1::Deterministic { rate_per_s, .. } => Some(*rate_per_s),
+        LoadV1::Mmpp { phases } => {
+            let time: f64 = phases.iter().map(|p| p.mean_us as f64).sum();
+            let requests: f64 = phases.iter().map(|p| p.rate_per_s * p.mean_us as f64).sum();
+            Some(if time > 0.0 { requests / time } else { 0.0 })
+        }
+        LoadV1::Closed { .. } | LoadV1::Trace { .. } => None,
+    }
+}
+
+/// Demand over capacity of the busiest part, and whether that part is the servers.
+#[must_use]
+pub fn demand(scenario: &Scenario, model: &PictureModel, offered: &[f64]) -> Option<(f64, bool)> {
+    let mut worst: Option<(f64, bool)> = None;
+    let mut note = |rho: f64, servers: bool| {
+        if rho.is_finite() && worst.is_none_or(|(w, _)| rho > w) {
+            worst = Some((rho, servers));
+        }
+    };
+    let rate: f64 = offered.iter().sum();
+    let work: f64 = scenario.classes.iter().zip(offered).map(|(c, r)| mean_s(&c.service) * r).sum();
+    for stage in &scenario.stages {
+        if let Some(law) = &stage.service {
+            note(rate * mean_s(law) / f64::from(stage.workers), false);
+        } else {
+            let up: Vec<(&ServerSpec, f64)> = (scenario.servers.iter().enumerate())
+                .filter(|(i, _)| model.servers.get(*i).is_none_or(|s| s.up))
+                .map(|(i, s)| (s, speed_at(scenario, i, model.now_s)))
+                .collect();
+            let places: f64 = up.iter().map(|(s, _)| f64::from(s.slots)).sum();
+            let power: f64 = up.iter().map(|(s, speed)| f64::from(s.slots) * speed).sum();
+            if places > 0.0 {
+                let workers = f64::from(stage.workers);
+                // Fewer workers than places: the places are not all used.
+                let (capacity, servers) =
+                    if workers < places { (power * workers / places, false) } else { (power, true) };
+                note(work / capacity, servers);
+            }
+        }
+    }
+    worst
+}
+
+/// Speed of a server at a moment, as its events say.
+fn speed_at(scenario: &Scenario, server: usize, now_s: f64) -> f64 {
+    let now = Instant::START + Duration::from_secs_f64(now_s);
+    let changed = scenario.events.iter().rev().find_map(|e| match e.action {
+        Action::ServerSpeed(id, speed) if usize::from(id.0) == server && e.at <= now => Some(speed),
+        _ => None,
+    });
+    changed.unwrap_or(scenario.servers[server].speed)
+}
+
+/// Since when a server is down, if an event of the scenario says so.
+fn down_since(scenario: &Scenario, server: usize, now_s: f64) -> Option<f64> {
+    let now = Instant::START + Duration::from_secs_f64(now_s);
+    scenario
+        .events
+        .iter()
+        .rev()
+        .find_map(|e| match e.action {
+            Action::ServerDown(id) if usize::from(id.0) == server && e.at <= now => {
+                Some(Some(e.at.as_secs_f64()))
+            }
+            Action::ServerUp(id) if usize::from(id.0) == server && e.at <= now => Some(None),
+            _ => None,
+        })
+        .flatten()
+}
+
+/// Whether an English name asks for a verb in the plural: `Crawlers wait`, `Checkout waits`.
+fn plural(name: &str) -> bool {
+    name.ends_with('s') && !name.ends_with("ss") && !name.ends_with("us")
+}
+
+/// The stage where people wait most: its ratio of waits is the one worth telling.
+fn busiest(model: &PictureModel) -> Option<&StageView> {
+    model.stages.iter().max_by_key(|s| s.waiting)
+}
+
+/// Collects facts with what makes two tellings the same.
+struct Teller<'a> {
+    words: &'a Words,
+    scenario: &'a Scenario,
+    model: &'a PictureModel,
+    shape: Vec<u32>,
+    figures: Vec<f64>,
+}
+
+/// Facts by importance (smaller is chosen first) and by place in the sentence.
+struct Fact {
+    importance: u8,
+    place: u8,
+    pieces: Vec<Piece>,
+}
+
+impl Teller<'_> {
+    fn name(&self, class: usize) -> Vec<Piece> {
+        vec![
+            Piece::Glyph(self.model.classes[class].rank),
+            Piece::Text(self.scenario.classes[class].name.clone()),
+        ]
+    }
+
+    /// `template` with pieces put in, `{0}` by the first and so on.
+    fn pieces(template: &str, slots: &[Vec<Piece>]) -> Vec<Piece> {
+        let mut out = Vec::new();
+        let mut rest = template;
+        while let Some(open) = rest.find('{') {
+            let (text, after) = rest.split_at(open);
+            if !text.is_empty() {
+                out.push(Piece::Text(text.to_owned()));
+            }
+            let Some(close) = after.find('}') else { break };
+            if let Some(slot) = after[1..close].parse::<usize>().ok().and_then(|i| slots.get(i)) {
+                out.extend(slot.iter().cloned());
+            }
+            rest = &after[close + 1..];
+        }
+        if !rest.is_empty() {
+            out.push(Piece::Text(rest.to_owned()));
+        }
+        out
+    }
+
+    fn note(&mut self, kind: u32, about: usize, figures: &[f64]) {
+        self.shape.push(kind * 1000 + about as u32);
+        self.figures.extend(figures);
+    }
+
+    fn broken(&mut self) -> Vec<Fact> {
+        let down: Vec<usize> =
+            (0..self.model.servers.len()).filter(|&i| !self.model.servers[i].up).take(2).collect();
+        down.into_iter()
+            .map(|i| {
+                let name = vec![Piece::Strong(self.scenario.servers[i].name.clone())];
+                let since = down_since(self.scenario, i, self.model.now_s);
+                self.note(1, i, &[]);
+                let pieces = match since {
+                    Some(since) => {
+                        let passed = (self.model.now_s - since).max(0.0);
+                        // Told again every few seconds, not every second.
+                        self.shape.push((passed / 3.0) as u32);
+                        let passed = Piece::Text(format!("{} s", passed.round()));
+                        Self::pieces(self.words.fact_down_for, &[name, vec![passed]])
+                    }
+                    None => Self::pieces(self.words.fact_down, &[name]),
+                };
+                Fact { importance: 0, place: 4, pieces }
+            })
+            .collect()
+    }
+
+    fn starved(&mut self) -> Option<(usize, Fact)> {
+        let waits =
+            |c: usize| self.model.stages.iter().any(|s| s.classes.get(c).is_some_and(|x| x.waiting > 0));
+        let starved = self.model.order.iter().copied().rev().find(|&c| {
+            let class = &self.model.classes[c];
+            let nothing = class.offered.per_s > 0.0 && class.completed.per_s <= 0.0;
+            nothing && self.model.span_s >= 1.5 && (waits(c) || class.shed.per_s > 0.0)
+        })?;
+        self.note(2, starved, &[]);
+        let name =
+            vec![Piece::Glyph(self.model.classes[starved].rank), Piece::Strong(self.class_name(starved))];
+        let pieces = Self::pieces(
+            if plural(&self.class_name(starved)) {
+                self.words.fact_starved_many
+            } else {
+                self.words.fact_starved
+            },
+            &[name],
+        );
+        Some((starved, Fact { importance: 1, place: 1, pieces }))
+    }
+
+    fn class_name(&self, class: usize) -> String {
+        self.scenario.classes[class].name.clone()
+    }
+
+    fn ratio(&mut self) -> Option<Fact> {
+        let stage = busiest(self.model)?;
+        if !self.model.has_wait_targets || stage.waiting < PictureModel::RATIO_NEEDS_WAITING {
+            return None;
+        }
+        let (best, worst) = (*self.model.order.first()?, *self.model.order.last()?);
+        let (a, b) = (stage.classes.get(best)?.wait_s?, stage.classes.get(worst)?.wait_s?);
+        let target = self.model.classes[worst].delay_weight / self.model.classes[best].delay_weight;
+        let ratio = b / a;
+        let off = (ratio / target - 1.0).abs() > RATIO_MAY_BE_OFF;
+        if !(ratio.is_finite() && off && ratio < 1000.0) {
+            return None;
+        }
+        self.note(3, worst, &[ratio]);
+        let many = plural(&self.class_name(worst));
+        let pieces = Self::pieces(
+            if many { self.words.fact_ratio_many } else { self.words.fact_ratio },
+            &[
+                self.name(worst),
+                vec![Piece::Strong(figures::ratio(ratio))],
+                vec![Piece::Text(self.class_name(best))],
+                vec![Piece::Text(figures::ratio(target))],
+            ],
+        );
+        Some(Fact { importance: 2, place: 2, pieces })
+    }
+
+    fn loss(&mut self) -> Option<Fact> {
+        let all: f64 = self.model.classes.iter().map(|c| c.shed.per_s).sum();
+        let offered: f64 = self.model.classes.iter().map(|c| c.offered.per_s).sum();
+        if all <= 0.0 || offered <= 0.0 || all / offered < 0.005 {
+            return None;
+        }
+        let most = (0..self.model.classes.len())
+            .max_by(|&a, &b| self.model.classes[a].shed.per_s.total_cmp(&self.model.classes[b].shed.per_s))?;
+        let share = self.model.classes[most].shed.per_s / all;
+        let mut pieces = Vec::new();
+        if self.model.classes.len() > 1 && share > 0.5 {
+            self.note(4, most, &[share]);
+            let many = plural(&self.class_name(most));
+            pieces.extend(Self::pieces(
+                if many { self.words.fact_takes_many } else { self.words.fact_takes },
+                &[self.name(most), vec![Piece::Strong(figures::percent(share))]],
+            ));
+        } else {
+            self.note(5, 0, &[all / offered]);
+            pieces.extend(Self::pieces(
+                self.words.fact_loss,
+                &[vec![Piece::Strong(figures::percent(all / offered))]],
+            ));
+        }
+        Some(Fact { importance: 3, place: 3, pieces })
+    }
+
+    /// Wait of the best-served class, and of the one that waits longest if nothing else is told of it.
+    fn waits(&mut self, starved: Option<usize>, ratio_told: bool) -> Vec<Fact> {
+        let wait = |c: usize| self.model.classes[c].wait_s;
+        let mut told = Vec::new();
+        if let Some(&best) = self.model.order.iter().find(|&&c| Some(c) != starved && wait(c).is_some()) {
+            told.push(best);
+        }
+        let worst = self.model.order.iter().rev().find(|&&c| Some(c) != starved && wait(c).is_some());
+        if let Some(&worst) = worst
+            && !ratio_told
+            && !told.contains(&worst)
+        {
+            told.push(worst);
+        }
+        told.into_iter()
+            .enumerate()
+            .map(|(i, c)| {
+                let s = wait(c).unwrap_or(0.0);
+                // Below a millisecond a change is nobody's business.
+                self.note(6, c, &[s.max(0.001)]);
+                let figure = vec![Piece::Strong(figures::wait(s))];
+                let many = plural(&self.class_name(c));
+                let words = if many { self.words.fact_wait_many } else { self.words.fact_wait };
+                let pieces = Self::pieces(words, &[self.name(c), figure]);
+                Fact { importance: if i == 0 { 2 } else { 4 }, place: u8::from(i > 0) * 2, pieces }
+            })
+            .collect()
+    }
+
+    fn headline(&mut self, live: bool) -> (String, Option<f64>) {
+        let w = self.words;
+        let offered: Vec<f64> = self.model.classes.iter().map(|c| c.offered.per_s).collect();
+        let rate: f64 = offered.iter().sum();
+        let servers = &self.model.servers;
+        if !servers.is_empty() && servers.iter().all(|s| !s.up) {
+            self.note(10, 0, &[]);
+            return (w.all_down.to_owned(), None);
+        }
+        if live {
+            self.note(11, 0, &[rate]);
+            return (fill(w.demand_live, &[&figures::rate(rate)]), None);
+        }
+        if self.model.span_s <= 0.0 {
+            self.note(12, 0, &[]);
+            return (w.not_started.to_owned(), None);
+        }
+        let Some((rho, at_servers)) = demand(self.scenario, self.model, &offered).filter(|_| rate > 0.0)
+        else {
+            self.note(13, 0, &[]);
+            return (w.demand_none.to_owned(), None);
+        };
+        let closed = self.scenario.classes.iter().all(|c| matches!(c.load, LoadV1::Closed { .. }));
+        let part = if at_servers { w.servers_word } else { w.workers_word };
+        let words = if closed {
+            self.note(14, 0, &[rho]);
+            fill(w.demand_closed, &[&figures::percent(rho.min(1.0))])
+        } else if rho > 1.02 {
+            self.note(15, usize::from(at_servers), &[rho]);
+            fill(w.demand_over, &[&figures::ratio(rho), part])
+        } else if rho > 0.9 {
+            self.note(16, 0, &[rho]);
+            fill(w.demand_tight, &[&figures::percent(rho)])
+        } else {
+            self.note(17, 0, &[rho]);
+            fill(w.demand_fits, &[&figures::percent(rho)])
+        };
+        (words, Some(rho))
+    }
+}
+
+/// Tells what `model` shows. `live` leaves out what only a simulated system knows.
+#[must_use]
+pub fn tell(words: &Words, scenario: &Scenario, model: &PictureModel, live: bool) -> Story {
+    let known =
+        model.classes.len() == scenario.classes.len() && model.servers.len() == scenario.servers.len();
+    if !known {
+        return Story::default();
+    }
+    let mut teller = Teller { words, scenario, model, shape: Vec::new(), figures: Vec::new() };
+    let (headline, demand) = teller.headline(live);
+    let mut facts = teller.broken();
+    let starved = teller.starved();
+    let starved_class = starved.as_ref().map(|(c, _)| *c);
+    facts.extend(starved.map(|(_, f)| f));
+    let ratio = teller.ratio();
+    let ratio_told = ratio.is_some();
+    facts.extend(ratio);
+    facts.extend(teller.loss());
+    facts.extend(teller.waits(starved_class, ratio_told));
+    facts.sort_by_key(|f| f.importance);
+    facts.truncate(MOST_FACTS);
+    facts.sort_by_key(|f| f.place);
+    let mut lead = Vec::new();
+    let space = if core::ptr::eq(words, &raw const crate::words::CHINESE) { "" } else { " " };
+    for fact in facts {
+        if !lead.is_empty() {
+            lead.push(Piece::Text(space.to_owned()));
+        }
+        lead.extend(fact.pieces);
+    }
+    Story { headline, lead, demand, shape: teller.shape, figures: teller.figures }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::Cast;
+    use crate::words::{CHINESE, ENGLISH};
+    use tidegate_core::frame::Frame;
+    use tidegate_core::scenario::presets;
+    use tidegate_core::sim::Simulation;
+
+    fn at(preset: &str, from_s: f64, to_s: f64) -> (Scenario, PictureModel) {
+        let scenario = presets::get(preset).expect("a preset").scenario();
+        let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
+        let mut frames = [Frame::default(), Frame::default()];
+        for (frame, s) in frames.iter_mut().zip([from_s, to_s]) {
+            sim.run_until(Instant::START + Duration::from_secs_f64(s));
+            sim.frame(frame);
+        }
+        let model = PictureModel::new(&Cast::of(&scenario), &frames[0], &frames[1]);
+        (scenario, model)
+    }
+
+    #[test]
+    fn before_the_crowd_there_is_room_and_in_it_there_is_not() {
+        let (scenario, model) = at("flash-crowd", 45.0, 50.0);
+        let calm = tell(&ENGLISH, &scenario, &model, false);
+        assert!(
+            calm.headline.starts_with("Room for everyone") || calm.headline.starts_with("Just enough"),
+            "{calm:?}"
+        );
+        let (scenario, model) = at("flash-crowd", 110.0, 115.0);
+        let crowd = tell(&ENGLISH, &scenario, &model, false);
+        assert!(crowd.headline.contains("× what the"), "{}", crowd.headline);
+        assert!(crowd.plain().contains("api-4 has been down for 19 s"), "{}", crowd.plain());
+        assert!(crowd.differs_from(&calm));
+        let zh = tell(&CHINESE, &scenario, &model, false);
+        assert!(zh.plain().contains("api-4 已下线 19 s"), "{}", zh.plain());
+    }
+
+    #[test]
+    fn a_starved_class_is_told_first() {
+        let (scenario, model) = at("strict-starvation", 32.0, 36.0);
+        let story = tell(&ENGLISH, &scenario, &model, false);
+        assert!(story.plain().contains("gets nothing through"), "{}", story.plain());
+    }
+
+    #[test]
+    fn small_changes_are_not_told() {
+        let (scenario, mut model) = at("mm1", 30.0, 40.0);
+        let story = tell(&ENGLISH, &scenario, &model, false);
+        for class in &mut model.classes {
+            class.offered.per_s *= 1.01;
+            class.wait_s = class.wait_s.map(|s| s * 1.02);
+        }
+        assert!(!tell(&ENGLISH, &scenario, &model, false).differs_from(&story));
+        model.classes[0].wait_s = Some(9.0);
+        assert!(tell(&ENGLISH, &scenario, &model, false).differs_from(&story));
+    }
+}

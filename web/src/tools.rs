@@ -1,0 +1,80 @@
+//! The simulator for programs: whole runs as text, without a page or a worker.
+
+use tidegate_core::link;
+use tidegate_core::report::Report;
+use tidegate_core::scenario::{Scenario, presets};
+use tidegate_core::sim::Simulation;
+use wasm_bindgen::prelude::*;
+
+/// Names of the presets, as a JSON array.
+#[wasm_bindgen]
+#[must_use]
+pub fn preset_names() -> String {
+    let names: Vec<&str> = presets::names().collect();
+    serde_json::Value::from(names).to_string()
+}
+
+/// Runs a scenario to its end and returns what `tidegate simulate --format json` prints, without its times.
+/// `scenario` is `preset:NAME`, a share link or JSON.
+///
+/// # Errors
+/// What is wrong with the scenario, in words.
+#[wasm_bindgen]
+pub fn simulate_json(scenario: &str) -> Result<String, JsError> {
+    simulate(scenario).map_err(|reason| JsError::new(&reason))
+}
+
+/// As [`simulate_json`], for the host.
+///
+/// # Errors
+/// What is wrong with the scenario, in words.
+pub fn simulate(scenario: &str) -> Result<String, String> {
+    let scenario = open(scenario)?;
+    let result = Simulation::new(&scenario, 0, None).map_err(|e| e.to_string())?.finish();
+    Ok(Report::of(&scenario, &[result]).to_json(&scenario).to_string())
+}
+
+fn open(text: &str) -> Result<Scenario, String> {
+    if let Some(name) = text.trim().strip_prefix("preset:") {
+        return presets::get(name)
+            .map(presets::Preset::scenario)
+            .ok_or_else(|| format!("no preset `{name}`"));
+    }
+    let link = link::open(text).map_err(|e| e.to_string())?;
+    link.parsed.check().map_err(|e| e.to_string())
+}
+
+/// Plays the four-class scenario over and over and returns the events of one run and of all, for whoever holds
+/// the clock: `{"events": …, "runs": …, "trace_hash": "…"}`.
+///
+/// # Errors
+/// If the preset is missing.
+#[wasm_bindgen]
+pub fn bench_sim(runs: u32) -> Result<String, JsError> {
+    let scenario = open("preset:four-classes").map_err(|reason| JsError::new(&reason))?;
+    let (mut events, mut hash) = (0, 0);
+    for replication in 0..runs.max(1) {
+        let mut sim =
+            Simulation::new(&scenario, replication, None).map_err(|e| JsError::new(&e.to_string()))?;
+        sim.run_to_end();
+        events += sim.events();
+        hash ^= sim.trace_hash();
+    }
+    Ok(serde_json::json!({ "runs": runs.max(1), "events": events, "trace_hash": format!("{hash:016x}") })
+        .to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_a_link_and_its_json_are_the_same_run() {
+        let preset = presets::get("mm1").expect("a preset");
+        let by_name = simulate("preset:mm1").expect("runs");
+        assert_eq!(simulate(preset.json).as_deref(), Ok(by_name.as_str()));
+        assert_eq!(simulate(&link::encode(preset.scenario().wire())).as_deref(), Ok(by_name.as_str()));
+        assert!(by_name.contains("trace_hash"));
+        assert!(simulate("preset:nothing").is_err() && simulate("nonsense").is_err());
+    }
+}

@@ -1,0 +1,906 @@
+//! The scenario editor: one section open at a time; every change is checked before it runs, and what breaks a
+//! rule says so at its field.
+
+use super::{Link, Typed, glyph, icons, on, text_field};
+use crate::app::{App, Do, Edit, Mode, Msg, Section};
+use crate::edit::{self, Family, Kind, us, whole};
+use crate::figures;
+use crate::keys;
+use crate::words::fill;
+use std::rc::Rc;
+use tidegate_core::scenario::v1::{
+    ActionV1, BalancerV1, LawV1, LoadV1, OrderV1, PerV1, QueueV1, ScenarioV1, StageV1, WorkV1,
+};
+use yew::prelude::*;
+
+/// A change that a field makes with the number in it.
+type Set = Rc<dyn Fn(&mut ScenarioV1, f64)>;
+
+fn set(f: impl Fn(&mut ScenarioV1, f64) + 'static) -> Set {
+    Rc::new(f)
+}
+
+/// The editor.
+pub(super) fn aside(app: &App, link: &Link) -> Html {
+    let w = app.words();
+    let class = classes!("editor", app.sheet.then_some("shown"));
+    if app.mode == Mode::Live {
+        return html! {
+            <aside {class} id="editor" aria-label={w.editor}>
+                <div class="sections"><div class="body"><p class="help">{w.live_edit}</p></div></div>
+            </aside>
+        };
+    }
+    let wire = &app.parsed.wire;
+    let sections = keys::sections(wire.stages.len(), !wire.servers.is_empty());
+    html! {
+        <aside {class} id="editor" aria-label={w.editor}>
+            <div class="sections">
+                { for sections.into_iter().enumerate().map(|(i, s)| section(app, link, i, s)) }
+            </div>
+            <div class="editfoot">
+                <span>{w.edits_rerun}</span>
+                <button class="button" id="undo" disabled={app.undo.is_empty()} onclick={on(link, Do::Undo)}>
+                    {w.undo}
+                </button>
+            </div>
+        </aside>
+    }
+}
+
+fn section(app: &App, link: &Link, number: usize, section: Section) -> Html {
+    let (name, now) = title(app, section);
+    let open = app.section == Some(section);
+    let id = format!("section-{number}");
+    html! {
+        <section key={id.clone()}>
+            <button class="section" aria-expanded={open.to_string()} aria-controls={id.clone()}
+                onclick={on(link, Do::Toggle(section))}>
+                <span class="key" aria-hidden="true">{ if number < 9 { (number + 1).to_string() } else { String::new() } }</span>
+                <span class="name">{name}</span><span class="now">{now}</span>
+            </button>
+            if open {
+                <div class="body" {id} role="region">{ body(app, link, section) }</div>
+            }
+        </section>
+    }
+}
+
+/// Name of a section and what it says while it is closed.
+fn title(app: &App, section: Section) -> (String, String) {
+    let w = app.words();
+    let wire = &app.parsed.wire;
+    match section {
+        Section::Traffic => {
+            let demand = app.story.demand.map(|d| fill(w.capacity_times, &[&figures::ratio(d)]));
+            (w.traffic.to_owned(), demand.unwrap_or_default())
+        }
+        Section::Classifier => {
+            let rules = wire.classes.iter().flat_map(|c| &c.rules).count();
+            (w.classifier.to_owned(), if rules == 0 { w.as_written.to_owned() } else { rules.to_string() })
+        }
+        Section::Stage(k) => {
+            let stage = &wire.stages[k];
+            (fill(w.stage, &[&stage.name]), order_name(app, stage.order).to_owned())
+        }
+        Section::Balancer => (w.balancer.to_owned(), balancer_name(app, &wire.balancer).to_owned()),
+        Section::Servers => (w.servers.to_owned(), wire.servers.len().to_string()),
+        Section::Events => {
+            let n = wire.events.len();
+            let now = if n == 0 { w.events_none.to_owned() } else { fill(w.events_some, &[&n.to_string()]) };
+            (w.events.to_owned(), now)
+        }
+        Section::Run => (w.run.to_owned(), figures::clock_short(app.horizon_s())),
+    }
+}
+
+fn order_name(app: &App, order: OrderV1) -> &'static str {
+    match order {
+        OrderV1::StrictPriority => app.words().order_strict,
+        OrderV1::Fifo => app.words().order_fifo,
+    }
+}
+
+fn balancer_name(app: &App, balancer: &BalancerV1) -> &'static str {
+    match balancer {
+        BalancerV1::RoundRobin => app.words().round_robin,
+        BalancerV1::LeastConnections => app.words().least_connections,
+    }
+}
+
+fn body(app: &App, link: &Link, section: Section) -> Html {
+    match section {
+        Section::Traffic => traffic(app, link),
+        Section::Classifier => classifier(app, link),
+        Section::Stage(k) => stage(app, link, k),
+        Section::Balancer => balancer(app, link),
+        Section::Servers => servers(app, link),
+        Section::Events => events(app, link),
+        Section::Run => run(app, link),
+    }
+}
+
+// ----- fields -----
+
+/// Range of a slider.
+#[derive(Clone, Copy)]
+enum Range {
+    /// None: the number has no sensible ends.
+    None,
+    /// Even steps.
+    Linear(f64, f64),
+    /// Even factors.
+    Log(f64, f64),
+}
+
+impl Range {
+    fn place(self, value: f64) -> Option<f64> {
+        let part = match self {
+            Self::None => return None,
+            Self::Linear(a, b) => (value - a) / (b - a),
+            Self::Log(a, b) => (value.max(a) / a).ln() / (b / a).ln(),
+        };
+        Some(part.clamp(0.0, 1.0))
+    }
+
+    fn value(self, place: f64, whole: bool) -> f64 {
+        let value = match self {
+            Self::None => 0.0,
+            Self::Linear(a, b) => a + (b - a) * place,
+            Self::Log(a, b) => a * (b / a).powf(place),
+        };
+        if whole {
+            return value.round();
+        }
+        // Three digits: what a slider cannot aim at need not be written.
+        if value == 0.0 {
+            return 0.0;
+        }
+        let unit = 10_f64.powf(value.abs().log10().floor() - 2.0);
+        (value / unit).round() * unit
+    }
+}
+
+struct Number<'a> {
+    id: String,
+    label: &'a str,
+    unit: &'a str,
+    value: f64,
+    whole: bool,
+    range: Range,
+    set: Set,
+}
+
+fn change(field: &str, typed: &str, number: Option<f64>, set: &Set) -> Msg {
+    let set = Rc::clone(set);
+    Msg::Edit(Edit {
+        field: field.to_owned(),
+        typed: typed.to_owned(),
+        change: number
+            .map(|x| Box::new(move |s: &mut ScenarioV1| set(s, x)) as Box<dyn FnOnce(&mut ScenarioV1)>),
+    })
+}
+
+fn parse(text: &str) -> Option<f64> {
+    let plain: String = text.chars().filter(|c| !c.is_whitespace() && *c != '\u{2009}').collect();
+    plain.replace(',', ".").replace('−', "-").parse().ok().filter(|x: &f64| x.is_finite())
+}
+
+fn wrong(app: &App, field: &str) -> Html {
+    let w = app.words();
+    let Some(wrong) = app.wrong.get(field) else { return Html::default() };
+    let text = match &wrong.error {
+        None => w.not_a_number.to_owned(),
+        Some(e) if e.path == field => fill(w.error_rule, &[&e.rule]),
+        Some(e) => fill(w.error_elsewhere, &[&e.path, &e.rule]),
+    };
+    html! { <div class="wrongly" role="alert">{text}{" "}<span class="low">{w.still_running}</span></div> }
+}
+
+fn number(app: &App, link: &Link, n: Number<'_>) -> Html {
+    let field = n.id.clone();
+    let setter = Rc::clone(&n.set);
+    let commit = move |text: String| Some(change(&field, &text, parse(&text), &setter));
+    let typed = Typed { id: &n.id, value: figures::typed(n.value), label: n.label, class: "", numeric: true };
+    let input = text_field(app, link, typed, commit);
+    let slider = n.range.place(n.value).map(|place| {
+        let (field, setter, range, whole) = (n.id.clone(), Rc::clone(&n.set), n.range, n.whole);
+        let slide = link.callback(move |e: InputEvent| {
+            let input: web_sys::HtmlInputElement = e.target_unchecked_into();
+            let value = range.value(input.value().parse().unwrap_or(0.0), whole);
+            change(&field, &figures::typed(value), Some(value), &setter)
+        });
+        html! {
+            <input type="range" min="0" max="1" step="0.001" value={format!("{place:.3}")}
+                style={format!("--f:{:.1}%", place * 100.0)} aria-label={n.label.to_owned()}
+                aria-valuetext={format!("{} {}", figures::typed(n.value), n.unit)} oninput={slide} />
+        }
+    });
+    let class = classes!("field", app.wrong.contains_key(&n.id).then_some("wrong"));
+    html! {
+        <div {class}>
+            <div class="l">
+                <label for={n.id.clone()}>{n.label}</label>
+                <span class="number">{ input }if !n.unit.is_empty() { <span>{n.unit}</span> }</span>
+            </div>
+            { slider.unwrap_or_default() }
+            { wrong(app, &n.id) }
+        </div>
+    }
+}
+
+fn text(
+    app: &App,
+    link: &Link,
+    id: String,
+    label: &str,
+    value: &str,
+    kind: &'static str,
+    set: impl Fn(&mut ScenarioV1, &str) + 'static,
+) -> Html {
+    let set = Rc::new(set);
+    let field = id.clone();
+    let commit = move |text: String| {
+        let (set, typed) = (Rc::clone(&set), text.clone());
+        Some(Msg::Edit(Edit {
+            field: field.clone(),
+            typed,
+            change: Some(Box::new(move |s: &mut ScenarioV1| set(s, text.trim()))),
+        }))
+    };
+    let typed = Typed { id: &id, value: value.to_owned(), label, class: "", numeric: false };
+    let input = text_field(app, link, typed, commit);
+    let class = classes!("field", app.wrong.contains_key(&id).then_some("wrong"));
+    html! {
+        <div {class}>
+            <div class="l"><label for={id.clone()}>{label}</label><span class={classes!("number", kind)}>{ input }</span></div>
+            { wrong(app, &id) }
+        </div>
+    }
+}
+
+/// One of several, with icons.
+fn choices<T: Copy + PartialEq + 'static>(
+    app: &App,
+    link: &Link,
+    id: &str,
+    label: &'static str,
+    current: T,
+    options: &[(T, &'static str, &'static str)],
+    set: impl Fn(&mut ScenarioV1, T) + 'static,
+) -> Html {
+    let set = Rc::new(set);
+    let items = options.iter().map(|&(value, icon, words)| {
+        let (field, set) = (id.to_owned(), Rc::clone(&set));
+        let pick = link.callback(move |_: Event| {
+            let set = Rc::clone(&set);
+            Msg::Edit(Edit {
+                field: field.clone(),
+                typed: String::new(),
+                change: Some(Box::new(move |s: &mut ScenarioV1| set(s, value))),
+            })
+        });
+        html! {
+            <label>
+                <input type="radio" name={id.to_owned()} checked={value == current} onchange={pick} />
+                { icons::plot(icon) }{words}
+            </label>
+        }
+    });
+    html! {
+        <>
+            <div class="choices" role="radiogroup" aria-label={label}>{ for items }</div>
+            { wrong(app, id) }
+        </>
+    }
+}
+
+/// One of several, as a list.
+fn pick(
+    app: &App,
+    link: &Link,
+    id: String,
+    label: &'static str,
+    current: usize,
+    options: &[String],
+    set: impl Fn(&mut ScenarioV1, usize) + 'static,
+) -> Html {
+    let set = Rc::new(set);
+    let field = id.clone();
+    let picked = link.callback(move |e: Event| {
+        let list: web_sys::HtmlSelectElement = e.target_unchecked_into();
+        let (set, at) = (Rc::clone(&set), list.selected_index().max(0) as usize);
+        Msg::Edit(Edit {
+            field: field.clone(),
+            typed: String::new(),
+            change: Some(Box::new(move |s: &mut ScenarioV1| set(s, at))),
+        })
+    });
+    html! {
+        <div class="field">
+            <div class="l">
+                <label for={id.clone()}>{label}</label>
+                <span class="number">
+                    <select id={id.clone()} onchange={picked}>
+                        { for options.iter().enumerate().map(|(i, o)| {
+                            html! { <option selected={i == current}>{o}</option> }
+                        }) }
+                    </select>
+                </span>
+            </div>
+            { wrong(app, &id) }
+        </div>
+    }
+}
+
+fn act(link: &Link, field: &str, change: impl Fn(&mut ScenarioV1) + Clone + 'static) -> Callback<MouseEvent> {
+    let field = field.to_owned();
+    link.callback(move |_| {
+        let change = change.clone();
+        Msg::Edit(Edit {
+            field: field.clone(),
+            typed: String::new(),
+            change: Some(Box::new(move |s| change(s))),
+        })
+    })
+}
+
+fn removes(
+    link: &Link,
+    label: String,
+    field: &str,
+    change: impl Fn(&mut ScenarioV1) + Clone + 'static,
+) -> Html {
+    html! {
+        <button class="icon" aria-label={label.clone()} title={label} onclick={act(link, field, change)}>
+            { icons::line(icons::CLOSE) }
+        </button>
+    }
+}
+
+// ----- laws -----
+
+/// Family and mean of a law.
+fn law(
+    app: &App,
+    link: &Link,
+    id: &str,
+    label: &'static str,
+    law: &LawV1,
+    of: impl Fn(&mut ScenarioV1) -> Option<&mut LawV1> + Clone + 'static,
+) -> Html {
+    let w = app.words();
+    let names: Vec<String> = Family::ALL
+        .iter()
+        .map(|f| match f {
+            Family::Constant => w.law_constant,
+            Family::Exponential => w.law_exponential,
+            Family::Uniform => w.law_uniform,
+            Family::Erlang => w.law_erlang,
+            Family::Hyperexponential => w.law_hyper,
+            Family::Lognormal => w.law_lognormal,
+            Family::Pareto => w.law_pareto,
+        })
+        .map(str::to_owned)
+        .collect();
+    let family = Family::ALL.iter().position(|f| *f == Family::of(law)).unwrap_or(0);
+    let mean = number(
+        app,
+        link,
+        Number {
+            id: format!("{id}.mean_us"),
+            label,
+            unit: "ms",
+            value: law.mean_us() / 1000.0,
+            whole: false,
+            range: Range::Log(0.1, 10_000.0),
+            set: {
+                let of = of.clone();
+                set(move |s, ms| {
+                    if let Some(law) = of(s) {
+                        edit::set_mean(law, us(ms / 1000.0));
+                    }
+                })
+            },
+        },
+    );
+    let shape = match law {
+        LawV1::Hyperexponential { cv, .. } | LawV1::Lognormal { cv, .. } => number(
+            app,
+            link,
+            Number {
+                id: format!("{id}.cv"),
+                label: "cv",
+                unit: "",
+                value: *cv,
+                whole: false,
+                range: Range::Linear(1.0, 10.0),
+                set: {
+                    let of = of.clone();
+                    set(move |s, x| {
+                        if let Some(LawV1::Hyperexponential { cv, .. } | LawV1::Lognormal { cv, .. }) = of(s)
+                        {
+                            *cv = x;
+                        }
+                    })
+                },
+            },
+        ),
+        LawV1::Erlang { k, .. } => number(
+            app,
+            link,
+            Number {
+                id: format!("{id}.k"),
+                label: "k",
+                unit: "",
+                value: f64::from(*k),
+                whole: true,
+                range: Range::Linear(1.0, 16.0),
+                set: {
+                    let of = of.clone();
+                    set(move |s, x| {
+                        if let Some(LawV1::Erlang { k, .. }) = of(s) {
+                            *k = whole(x);
+                        }
+                    })
+                },
+            },
+        ),
+        LawV1::Pareto { alpha, .. } => number(
+            app,
+            link,
+            Number {
+                id: format!("{id}.alpha"),
+                label: "α",
+                unit: "",
+                value: *alpha,
+                whole: false,
+                range: Range::Linear(1.05, 4.0),
+                set: {
+                    let of = of.clone();
+                    set(move |s, x| {
+                        if let Some(LawV1::Pareto { alpha, .. }) = of(s) {
+                            *alpha = x;
+                        }
+                    })
+                },
+            },
+        ),
+        LawV1::Constant { .. } | LawV1::Exponential { .. } | LawV1::Uniform { .. } => Html::default(),
+    };
+    let kinds = pick(app, link, format!("{id}.law"), w.law, family, &names, move |s, at| {
+        if let Some(law) = of(s) {
+            *law = Family::ALL[at.min(Family::ALL.len() - 1)].with_mean(law.mean_us().round() as u64);
+        }
+    });
+    html! { <>{ mean }{ kinds }{ shape }</> }
+}
+
+// ----- sections -----
+
+fn traffic(app: &App, link: &Link) -> Html {
+    let w = app.words();
+    let wire = &app.parsed.wire;
+    let mut order: Vec<usize> = (0..wire.classes.len()).collect();
+    order.sort_by_key(|&c| core::cmp::Reverse(wire.classes[c].priority));
+    let many = wire.classes.len() > 1;
+    let parts = order.into_iter().enumerate().map(|(rank, c)| {
+        let class = &wire.classes[c];
+        let kind = Kind::of(&class.load);
+        let kinds = [
+            (Kind::Poisson, icons::PLOT_POISSON, w.load_poisson),
+            (Kind::Even, icons::PLOT_EVEN, w.load_even),
+            (Kind::Bursty, icons::PLOT_BURSTY, w.load_bursty),
+            (Kind::Closed, icons::PLOT_CLOSED, w.load_closed),
+            (Kind::Trace, icons::PLOT_TRACE, w.load_trace),
+        ];
+        let kinds = if app.log.is_some() || kind == Kind::Trace { &kinds[..] } else { &kinds[..4] };
+        let remove = many.then(|| {
+            removes(link, fill(w.remove, &[&class.name]), "classes", move |s| edit::remove_class(s, c))
+        });
+        // With several classes only their rates show at once; kind and law are one step further.
+        html! {
+            <div class="part" key={c}>
+                <h3>{ glyph(rank) }{ &class.name }{ remove.unwrap_or_default() }</h3>
+                { load(app, link, c) }
+                <details>
+                    <summary class="help">{ details_summary(app, c) }</summary>
+                    { choices(app, link, &format!("classes[{c}].load"), w.load_kind, kind, kinds, move |s, kind| {
+                        if let Some(class) = s.classes.get_mut(c) && Kind::of(&class.load) != kind {
+                            let rate = crate::story::mean_rate(&class.load).unwrap_or(20.0).max(1.0);
+                            class.load = kind.with_rate(rate, &class.name);
+                        }
+                    }) }
+                    { law(app, link, &format!("classes[{c}].service"), w.service, &class.service,
+                        move |s| s.classes.get_mut(c).map(|c| &mut c.service)) }
+                    { text(app, link, format!("classes[{c}].name"), w.class_name, &class.name, "wide",
+                        move |s, name| edit::rename_class(s, c, name)) }
+                    { number(app, link, Number {
+                        id: format!("classes[{c}].priority"), label: w.priority, unit: "",
+                        value: f64::from(class.priority), whole: true, range: Range::None,
+                        set: set(move |s, x| if let Some(c) = s.classes.get_mut(c) {
+                            c.priority = x.round().clamp(0.0, 255.0) as u8;
+                        }),
+                    }) }
+                    { number(app, link, Number {
+                        id: format!("classes[{c}].delay_weight"), label: w.delay_weight, unit: "×",
+                        value: class.delay_weight, whole: false, range: Range::None,
+                        set: set(move |s, x| if let Some(c) = s.classes.get_mut(c) { c.delay_weight = x; }),
+                    }) }
+                </details>
+            </div>
+        }
+    });
+    html! {
+        <>
+            { for parts }
+            <p style="margin-top:12px">
+                <button class="button" onclick={act(link, "classes", edit::add_class)}>{w.add_class}</button>
+            </p>
+        </>
+    }
+}
+
+/// What is behind the details of a class.
+fn details_summary(app: &App, c: usize) -> String {
+    let w = app.words();
+    let class = &app.parsed.wire.classes[c];
+    let kind = match Kind::of(&class.load) {
+        Kind::Poisson => w.load_poisson,
+        Kind::Even => w.load_even,
+        Kind::Bursty => w.load_bursty,
+        Kind::Closed => w.load_closed,
+        Kind::Trace => w.load_trace,
+    };
+    format!("{kind}, {} {}", w.service, figures::wait(class.service.mean_us() * 1e-6))
+}
+
+fn load(app: &App, link: &Link, c: usize) -> Html {
+    let w = app.words();
+    let base = format!("classes[{c}].load");
+    let rate = |id: &str, label: &'static str, value: f64, set: Set| {
+        let id = format!("{base}.{id}");
+        number(
+            app,
+            link,
+            Number {
+                id,
+                label,
+                unit: w.per_second,
+                value,
+                whole: false,
+                range: Range::Log(1.0, 2000.0),
+                set,
+            },
+        )
+    };
+    match &app.parsed.wire.classes[c].load {
+        LoadV1::Poisson { rate_per_s } | LoadV1::Deterministic { rate_per_s, .. } => rate(
+            "rate_per_s",
+            w.rate,
+            *rate_per_s,
+            set(move |s, x| {
+                let load = s.classes.get_mut(c).map(|c| &mut c.load);
+                if let Some(LoadV1::Poisson { rate_per_s } | LoadV1::Deterministic { rate_per_s, .. }) = load
+                {
+                    *rate_per_s = x;
+                }
+            }),
+        ),
+        LoadV1::Mmpp { phases } => phases
+            .iter()
+            .enumerate()
+            .map(|(i, phase)| {
+                let phase_of =
+                    move |s: &mut ScenarioV1, f: &dyn Fn(&mut tidegate_core::scenario::v1::PhaseV1)| {
+                        if let Some(LoadV1::Mmpp { phases }) = s.classes.get_mut(c).map(|c| &mut c.load)
+                            && let Some(phase) = phases.get_mut(i)
+                        {
+                            f(phase);
+                        }
+                    };
+                let (rates, lasts) =
+                    if i == 0 { (w.rate_quiet, w.quiet_lasts) } else { (w.rate_burst, w.burst_lasts) };
+                html! {
+                    <>
+                        { rate(&format!("phases[{i}].rate_per_s"), rates, phase.rate_per_s,
+                            set(move |s, x| phase_of(s, &|p| p.rate_per_s = x))) }
+                        { number(app, link, Number {
+                            id: format!("{base}.phases[{i}].mean_us"), label: lasts, unit: "s",
+                            value: phase.mean_us as f64 * 1e-6, whole: false, range: Range::None,
+                            set: set(move |s, x| phase_of(s, &|p| p.mean_us = us(x))),
+                        }) }
+                    </>
+                }
+            })
+            .collect(),
+        LoadV1::Closed { clients, think, .. } => html! {
+            <>
+                { number(app, link, Number {
+                    id: format!("{base}.clients"), label: w.clients_count, unit: "", value: f64::from(*clients),
+                    whole: true, range: Range::Log(1.0, 2000.0),
+                    set: set(move |s, x| if let Some(LoadV1::Closed { clients, .. }) =
+                        s.classes.get_mut(c).map(|c| &mut c.load) { *clients = whole(x); }),
+                }) }
+                { number(app, link, Number {
+                    id: format!("{base}.think.mean_us"), label: w.think, unit: "ms",
+                    value: think.mean_us() / 1000.0, whole: false, range: Range::None,
+                    set: set(move |s, x| if let Some(LoadV1::Closed { think, .. }) =
+                        s.classes.get_mut(c).map(|c| &mut c.load) { edit::set_mean(think, us(x / 1000.0)); }),
+                }) }
+            </>
+        },
+        LoadV1::Trace { label } => {
+            text(app, link, format!("{base}.label"), w.log_label, label, "mono", move |s, to| {
+                if let Some(LoadV1::Trace { label }) = s.classes.get_mut(c).map(|c| &mut c.load) {
+                    to.clone_into(label);
+                }
+            })
+        }
+    }
+}
+
+fn classifier(app: &App, link: &Link) -> Html {
+    let w = app.words();
+    let wire = &app.parsed.wire;
+    let mut order: Vec<usize> = (0..wire.classes.len()).collect();
+    order.sort_by_key(|&c| core::cmp::Reverse(wire.classes[c].priority));
+    let parts = order.into_iter().enumerate().map(|(rank, c)| {
+        let class = &wire.classes[c];
+        let place = class.rules.iter().position(|r| r.path.is_some());
+        let path = place.and_then(|at| class.rules[at].path.clone()).unwrap_or_default();
+        let id = format!("classes[{c}].rules[{}].path", place.unwrap_or(class.rules.len()));
+        let others = class.rules.iter().filter(|r| r.path.is_none()).map(|r| {
+            let rule = [
+                r.method.clone(),
+                r.host.clone(),
+                r.header.as_ref().map(|h| match &r.value {
+                    Some(value) => format!("{h}: {value}"),
+                    None => h.clone(),
+                }),
+                r.client.clone(),
+            ];
+            rule.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        });
+        let others: Vec<String> = others.collect();
+        html! {
+            <div class="part" key={c}>
+                <h3>{ glyph(rank) }{ &class.name }</h3>
+                { text(app, link, id, w.class_rule, &path, "mono", move |s, to| edit::set_path_rule(s, c, to)) }
+                { for others.into_iter().map(|o| html! { <p class="help"><code>{o}</code></p> }) }
+                if class.rules.is_empty() { <p class="help">{w.anything_else}</p> }
+            </div>
+        }
+    });
+    html! { <>{ for parts }</> }
+}
+
+fn stage(app: &App, link: &Link, k: usize) -> Html {
+    let w = app.words();
+    let stage: &StageV1 = &app.parsed.wire.stages[k];
+    let base = format!("stages[{k}]");
+    let QueueV1::TailDrop { limit, per } = stage.queue;
+    let split = !stage.split.is_empty();
+    html! {
+        <>
+            { choices(app, link, &format!("{base}.order"), w.order, stage.order, &[
+                (OrderV1::StrictPriority, icons::PLOT_STRICT, w.order_strict),
+                (OrderV1::Fifo, icons::PLOT_FIFO, w.order_fifo),
+            ], move |s, order| if let Some(stage) = s.stages.get_mut(k) { stage.order = order; }) }
+            { number(app, link, Number {
+                id: format!("{base}.workers"), label: w.worker_count, unit: "", value: f64::from(stage.workers),
+                whole: true, range: Range::Log(1.0, 512.0),
+                set: set(move |s, x| edit::set_workers(s, k, whole(x))),
+            }) }
+            { choices(app, link, &format!("{base}.split"), w.pool, split, &[
+                (false, icons::PLOT_SHARED, w.workers_shared),
+                (true, icons::PLOT_SPLIT, w.workers_split),
+            ], move |s, on| if s.stages.get(k).is_some_and(|st| st.split.is_empty() == on) { edit::split(s, k, on); }) }
+            if split { { for parts(app, link, k, stage) } }
+            { number(app, link, Number {
+                id: format!("{base}.queue.limit"), label: w.queue_limit, unit: w.unit_requests,
+                value: f64::from(limit), whole: true, range: Range::Log(1.0, 2000.0),
+                set: set(move |s, x| edit::set_limit(s, k, whole(x))),
+            }) }
+            { choices(app, link, &format!("{base}.queue.per"), w.limit_counts, per, &[
+                (PerV1::Level, icons::PLOT_LEVEL, w.limit_per_level),
+                (PerV1::Stage, icons::PLOT_STAGE, w.limit_per_stage),
+            ], move |s, per| edit::set_per(s, k, per)) }
+            { match &stage.work {
+                WorkV1::Stage { service } => law(app, link, &format!("{base}.work.service"), w.own_work, service,
+                    move |s| match s.stages.get_mut(k).map(|s| &mut s.work) {
+                        Some(WorkV1::Stage { service }) => Some(service),
+                        _ => None,
+                    }),
+                WorkV1::Servers => html! { <p class="help">{w.to_servers}</p> },
+            } }
+        </>
+    }
+}
+
+fn parts(app: &App, link: &Link, k: usize, stage: &StageV1) -> Vec<Html> {
+    let classes = &app.parsed.wire.classes;
+    (stage.split.iter().enumerate())
+        .filter_map(|(c, &n)| {
+            let name = &classes.get(c)?.name;
+            Some(number(
+                app,
+                link,
+                Number {
+                    id: format!("stages[{k}].split[{c}]"),
+                    label: name,
+                    unit: "",
+                    value: f64::from(n),
+                    whole: true,
+                    range: Range::None,
+                    set: set(move |s, x| edit::set_part(s, k, c, whole(x))),
+                },
+            ))
+        })
+        .collect()
+}
+
+fn balancer(app: &App, link: &Link) -> Html {
+    let w = app.words();
+    let round = matches!(app.parsed.wire.balancer, BalancerV1::RoundRobin);
+    choices(
+        app,
+        link,
+        "balancer",
+        w.policy,
+        round,
+        &[(false, icons::PLOT_LEAST, w.least_connections), (true, icons::PLOT_ROUND, w.round_robin)],
+        |s, round| s.balancer = if round { BalancerV1::RoundRobin } else { BalancerV1::LeastConnections },
+    )
+}
+
+fn servers(app: &App, link: &Link) -> Html {
+    let w = app.words();
+    let servers = &app.parsed.wire.servers;
+    let many = servers.len() > 1;
+    let parts = servers.iter().enumerate().map(|(i, server)| {
+        let remove =
+            many.then(|| removes(link, fill(w.remove, &[&server.name]), "servers", move |s| edit::remove_server(s, i)));
+        html! {
+            <div class="part" key={i}>
+                <h3>{ &server.name }{ remove.unwrap_or_default() }</h3>
+                { number(app, link, Number {
+                    id: format!("servers[{i}].slots"), label: w.slots, unit: "", value: f64::from(server.slots),
+                    whole: true, range: Range::Log(1.0, 256.0),
+                    set: set(move |s, x| if let Some(s) = s.servers.get_mut(i) { s.slots = whole(x); }),
+                }) }
+                { number(app, link, Number {
+                    id: format!("servers[{i}].speed"), label: w.server_speed, unit: "×", value: server.speed,
+                    whole: false, range: Range::Log(0.1, 10.0),
+                    set: set(move |s, x| if let Some(s) = s.servers.get_mut(i) { s.speed = x; }),
+                }) }
+            </div>
+        }
+    });
+    html! {
+        <>
+            { for parts }
+            <p style="margin-top:12px">
+                <button class="button" onclick={act(link, "servers", edit::add_server)}>{w.add_server}</button>
+            </p>
+        </>
+    }
+}
+
+fn events(app: &App, link: &Link) -> Html {
+    let w = app.words();
+    let wire = &app.parsed.wire;
+    let class_names: Vec<String> =
+        [w.event_all.to_owned()].into_iter().chain(wire.classes.iter().map(|c| c.name.clone())).collect();
+    let server_names: Vec<String> = wire.servers.iter().map(|s| s.name.clone()).collect();
+    let kinds: Vec<String> = [w.event_load, w.event_down, w.event_up, w.event_speed]
+        .iter()
+        .take(if server_names.is_empty() { 1 } else { 4 })
+        .map(|s| (*s).to_owned())
+        .collect();
+    let parts = wire.events.iter().enumerate().map(|(i, event)| {
+        let base = format!("events[{i}]");
+        let kind = match event.action {
+            ActionV1::Load { .. } => 0,
+            ActionV1::ServerDown { .. } => 1,
+            ActionV1::ServerUp { .. } => 2,
+            ActionV1::ServerSpeed { .. } => 3,
+        };
+        let at = figures::clock_short(event.at_us as f64 * 1e-6);
+        html! {
+            <div class="part" key={i}>
+                <h3>{ format!("{at} · {}", kinds.get(kind).map_or("", String::as_str)) }
+                    { removes(link, fill(w.remove, &[&at]), "events", move |s| if i < s.events.len() {
+                        s.events.remove(i);
+                    }) }
+                </h3>
+                { number(app, link, Number {
+                    id: format!("{base}.at_us"), label: w.event_at, unit: "s", value: event.at_us as f64 * 1e-6,
+                    whole: false, range: Range::None,
+                    set: set(move |s, x| if let Some(e) = s.events.get_mut(i) { e.at_us = us(x); }),
+                }) }
+                { pick(app, link, format!("{base}.do"), w.event_what, kind, &kinds, move |s, to| {
+                    let first = s.servers.first().map(|s| s.name.clone()).unwrap_or_default();
+                    if let Some(e) = s.events.get_mut(i) {
+                        let server = match &e.action {
+                            ActionV1::Load { .. } => first,
+                            ActionV1::ServerDown { server } | ActionV1::ServerUp { server }
+                            | ActionV1::ServerSpeed { server, .. } => server.clone(),
+                        };
+                        e.action = match to {
+                            1 => ActionV1::ServerDown { server },
+                            2 => ActionV1::ServerUp { server },
+                            3 => ActionV1::ServerSpeed { server, speed: 0.5 },
+                            _ => ActionV1::Load { class: None, factor: 1.5 },
+                        };
+                    }
+                }) }
+                { match &event.action {
+                    ActionV1::Load { class, factor } => html! {
+                        <>
+                            { pick(app, link, format!("{base}.class"), w.event_class,
+                                class.as_ref().and_then(|c| class_names.iter().position(|n| n == c)).unwrap_or(0),
+                                &class_names, move |s, at| {
+                                    let name = at.checked_sub(1).and_then(|c| s.classes.get(c)).map(|c| c.name.clone());
+                                    if let Some(ActionV1::Load { class, .. }) =
+                                        s.events.get_mut(i).map(|e| &mut e.action) { *class = name; }
+                                }) }
+                            { number(app, link, Number {
+                                id: format!("{base}.factor"), label: w.event_factor, unit: "×", value: *factor,
+                                whole: false, range: Range::Linear(0.0, 5.0),
+                                set: set(move |s, x| if let Some(ActionV1::Load { factor, .. }) =
+                                    s.events.get_mut(i).map(|e| &mut e.action) { *factor = x; }),
+                            }) }
+                        </>
+                    },
+                    ActionV1::ServerDown { server } | ActionV1::ServerUp { server }
+                    | ActionV1::ServerSpeed { server, .. } => html! {
+                        <>
+                            { pick(app, link, format!("{base}.server"), w.event_server,
+                                server_names.iter().position(|n| n == server).unwrap_or(0), &server_names,
+                                move |s, at| {
+                                    let name = s.servers.get(at).map(|s| s.name.clone()).unwrap_or_default();
+                                    if let Some(ActionV1::ServerDown { server } | ActionV1::ServerUp { server }
+                                        | ActionV1::ServerSpeed { server, .. }) =
+                                        s.events.get_mut(i).map(|e| &mut e.action) { *server = name; }
+                                }) }
+                            if let ActionV1::ServerSpeed { speed, .. } = &event.action {
+                                { number(app, link, Number {
+                                    id: format!("{base}.speed"), label: w.server_speed, unit: "×", value: *speed,
+                                    whole: false, range: Range::Log(0.05, 5.0),
+                                    set: set(move |s, x| if let Some(ActionV1::ServerSpeed { speed, .. }) =
+                                        s.events.get_mut(i).map(|e| &mut e.action) { *speed = x; }),
+                                }) }
+                            }
+                        </>
+                    },
+                } }
+            </div>
+        }
+    });
+    html! {
+        <>
+            { for parts }
+            <p style="margin-top:12px">
+                <button class="button" onclick={on(link, Do::AddEvent)}>{w.add_an_event}</button>
+            </p>
+        </>
+    }
+}
+
+fn run(app: &App, link: &Link) -> Html {
+    let w = app.words();
+    let run = &app.parsed.wire.run;
+    html! {
+        <>
+            { text(app, link, "title".to_owned(), w.title, &app.parsed.wire.title, "wide",
+                |s, to| to.clone_into(&mut s.title)) }
+            { number(app, link, Number {
+                id: "run.horizon_us".to_owned(), label: w.horizon, unit: "s", value: run.horizon_us as f64 * 1e-6,
+                whole: false, range: Range::Log(1.0, 3600.0),
+                set: set(|s, x| s.run.horizon_us = us(x)),
+            }) }
+            <p class="help">{ &app.parsed.wire.about }</p>
+        </>
+    }
+}

@@ -1,0 +1,412 @@
+//! The text of the picture: one element a part, laid out by the style sheet, with the canvas behind.
+
+use super::{Link, glyph, on};
+use crate::app::{App, Do, Section};
+use crate::draw::PictureModel;
+use crate::draw::model::StageView;
+use crate::feed::Feed;
+use crate::figures;
+use crate::words::fill;
+use tidegate_core::scenario::v1::{BalancerV1, OrderV1};
+use yew::prelude::*;
+
+/// More classes than this leave no room for all words about clients.
+const ROOMY_CLASSES: usize = 5;
+
+/// Where the columns of the picture lie, counted from 1.
+struct Columns {
+    template: String,
+    stages: Vec<(usize, Option<usize>)>,
+    balancer: usize,
+    servers: usize,
+}
+
+impl Columns {
+    fn new(feed: &Feed) -> Self {
+        let (stages, main) = (feed.scenario.stages.len(), App::main_stage(&feed.scenario));
+        let servers = !feed.scenario.servers.is_empty();
+        let mut list: Vec<String> =
+            ["minmax(0,112fr)", "22fr", "52fr", "26fr"].map(str::to_owned).into_iter().collect();
+        let mut places = Vec::new();
+        for stage in 0..stages {
+            if stage > 0 {
+                list.push("44fr".to_owned());
+            }
+            let width = match (stage == main, stages, servers) {
+                (true, 1, true) => 380,
+                (true, 1, false) => 560,
+                (true, 2, false) => 400,
+                (true, ..) => 252,
+                (false, 2, _) => 150,
+                (false, ..) => 104,
+            };
+            list.push(format!("minmax(0,{width}fr)"));
+            let at = list.len();
+            let pool = (stage == main).then(|| {
+                list.push("36fr".to_owned());
+                list.push("minmax(0,116fr)".to_owned());
+                list.len()
+            });
+            places.push((at, pool));
+        }
+        let (mut balancer_at, mut servers_at) = (0, 0);
+        if servers {
+            list.push("30fr".to_owned());
+            list.push("26fr".to_owned());
+            balancer_at = list.len();
+            list.push("54fr".to_owned());
+            list.push("minmax(0,204fr)".to_owned());
+            servers_at = list.len();
+        }
+        Self { template: list.join(" "), stages: places, balancer: balancer_at, servers: servers_at }
+    }
+}
+
+/// The picture.
+pub(super) fn scene(app: &App, link: &Link) -> Html {
+    let w = app.words();
+    let Some(feed) = app.feed() else {
+        return html! {
+            <section class="scene" id="scene" tabindex="-1" ref={app.refs.scene.clone()} aria-label={w.picture}>
+                <canvas ref={app.refs.picture.clone()} aria-hidden="true"></canvas>
+            </section>
+        };
+    };
+    let columns = Columns::new(feed);
+    let servers = feed.scenario.servers.len();
+    let style = format!(
+        "--cols:{};--lanes:{};--servers:{};--server-cols:{}",
+        columns.template,
+        feed.scenario.classes.len(),
+        servers.max(1),
+        if servers <= 8 {
+            1
+        } else if servers <= 20 {
+            2
+        } else {
+            4
+        },
+    );
+    let class = classes!(
+        "scene",
+        (servers < 5).then_some("few"),
+        (feed.scenario.classes.len() > ROOMY_CLASSES).then_some("tight")
+    );
+    html! {
+        <section {class} id="scene" tabindex="-1" ref={app.refs.scene.clone()} aria-label={w.picture}>
+            <canvas ref={app.refs.picture.clone()} aria-hidden="true"></canvas>
+            <div class="cols" {style}>
+                { clients(app, link, feed) }
+                { classifier(app, link, feed) }
+                { for columns.stages.iter().enumerate().map(|(k, at)| stage(app, link, feed, k, *at)) }
+                if servers > 0 {
+                    { balancer(app, link, feed, columns.balancer) }
+                    { cards(app, link, feed, columns.servers) }
+                }
+            </div>
+            { legend(app) }
+            { table(app, feed) }
+        </section>
+    }
+}
+
+fn hit(app: &App, link: &Link, section: Section, label: String) -> Html {
+    let current = (app.section == Some(section)).then_some("true");
+    html! { <button class="hit" aria-label={label} aria-current={current} onclick={on(link, Do::Open(section))} /> }
+}
+
+fn open_class(app: &App, section: Section) -> Option<&'static str> {
+    (app.section == Some(section)).then_some("open")
+}
+
+fn heading(name: &str, about: &str) -> Html {
+    html! { <div class="hd"><h2>{name}</h2><span>{about}</span></div> }
+}
+
+fn clients(app: &App, link: &Link, feed: &Feed) -> Html {
+    let w = app.words();
+    let model = &feed.model;
+    let rate: f64 = model.classes.iter().map(|c| c.offered.per_s).sum();
+    let rows = feed.cast.order.iter().enumerate().map(|(rank, &c)| {
+        let class = &feed.scenario.classes[c];
+        let rate = model.classes.get(c).map_or(0.0, |v| v.offered.per_s);
+        let want = match class.deadline {
+            _ if model.has_wait_targets => {
+                let smallest =
+                    feed.scenario.classes.iter().map(|c| c.delay_weight.get()).fold(f64::MAX, f64::min);
+                fill(w.wait_target, &[&figures::ratio(class.delay_weight.get() / smallest)])
+            }
+            Some(deadline) => fill(w.deadline, &[&figures::wait(deadline.as_secs_f64())]),
+            None => String::new(),
+        };
+        html! {
+            <div class="client" data-class={c.to_string()}>
+                <div class="name" title={class.name.clone()}>{ glyph(rank) }<span>{ &class.name }</span></div>
+                <div class="rate">{ rounded(rate) }<small>{w.per_second}</small></div>
+                <div class="want">{want}</div>
+            </div>
+        }
+    });
+    html! {
+        <div class={classes!("comp", "clients", open_class(app, Section::Traffic))} style="grid-column:1">
+            { hit(app, link, Section::Traffic, fill(w.say_clients, &[&figures::rate(rate)])) }
+            { heading(w.clients, &fill(w.offered, &[&rounded(rate)])) }
+            <div></div>
+            { for rows }
+        </div>
+    }
+}
+
+/// A rate that stands still: to the next 5 from 100 a second on.
+fn rounded(rate: f64) -> String {
+    figures::rate(if rate >= 100.0 { (rate / 5.0).round() * 5.0 } else { rate })
+}
+
+fn classifier(app: &App, link: &Link, feed: &Feed) -> Html {
+    let w = app.words();
+    let rules: Vec<String> =
+        feed.cast.order.iter().map(|&c| rule_text(app, &feed.scenario.classes[c].rules)).collect();
+    let all = || feed.scenario.classes.iter().flat_map(|c| &c.rules);
+    let about = if all().next().is_none() {
+        w.as_written
+    } else if all().all(|r| r.path.is_some()) {
+        w.by_path
+    } else if all().all(|r| r.header.is_some()) {
+        w.by_header
+    } else if all().all(|r| r.client.is_some()) {
+        w.by_client
+    } else {
+        w.by_rule
+    };
+    html! {
+        <div class={classes!("comp", "classifier", open_class(app, Section::Classifier))} style="grid-column:3">
+            { hit(app, link, Section::Classifier, w.classifier.to_owned()) }
+            { heading(w.classifier, about) }
+            <div></div>
+            { for rules.into_iter().map(|r| html! { <div class="rule">{r}</div> }) }
+        </div>
+    }
+}
+
+fn rule_text(app: &App, rules: &[tidegate_core::scenario::v1::RuleV1]) -> String {
+    let Some(rule) = rules.first() else { return String::new() };
+    let text = rule.path.clone().or_else(|| rule.value.clone()).or_else(|| rule.header.clone());
+    let text =
+        text.or_else(|| rule.client.clone()).or_else(|| rule.host.clone()).or_else(|| rule.method.clone());
+    let text = text.unwrap_or_else(|| app.words().anything_else.to_owned());
+    if text.chars().count() > 10 { text.chars().take(9).chain(['…']).collect() } else { text }
+}
+
+fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Option<usize>)) -> Html {
+    let w = app.words();
+    let spec = &feed.scenario.stages[k];
+    let empty = StageView::default();
+    let view = feed.model.stages.get(k).unwrap_or(&empty);
+    let shed: f64 = view.classes.iter().map(|c| c.shed.per_s).sum();
+    let section = Section::Stage(k);
+    let label =
+        fill(w.say_stage, &[&spec.name, w.policy_tail_drop, &view.waiting.to_string(), &figures::rate(shed)]);
+    let lanes = feed.cast.order.iter().enumerate().map(|(rank, &c)| {
+        let class = view.classes.get(c);
+        let waiting = class.map_or(0, |c| c.waiting);
+        let wait = class.and_then(|c| c.wait_s).map(figures::wait);
+        html! {
+            <div class="lanebox">
+                <div class="lanelabel">
+                    { glyph(rank) }<b class="named">{ &feed.scenario.classes[c].name }</b>
+                    <span>{ counted(w.waiting, waiting) }</span>
+                    <span class="right"><b>{ wait.unwrap_or_default() }</b></span>
+                </div>
+                <div class="lane" data-class={c.to_string()}></div>
+            </div>
+        }
+    });
+    let early = pool.is_none();
+    let about = if early {
+        let busy: u32 = view.classes.iter().map(|c| c.busy).sum();
+        fill(w.busy_of, &[&busy.to_string(), &view.workers.to_string()])
+    } else {
+        w.policy_tail_drop.to_owned()
+    };
+    let class = classes!("comp", "stage", early.then_some("early"), open_class(app, section));
+    html! {
+        <>
+            <div {class} data-stage={k.to_string()} style={format!("grid-column:{at}")}>
+                { hit(app, link, section, label) }
+                { heading(&spec.name, &about) }
+                <div class="curve"></div>
+                { for lanes }
+                { stage_foot(app, feed, view, shed) }
+            </div>
+            if let Some(pool) = pool {
+                { workers(app, link, feed, k, view, pool) }
+            }
+        </>
+    }
+}
+
+/// A count emphasised within its words.
+fn counted(words: &str, n: u32) -> Html {
+    let (before, after) = words.split_once("{0}").unwrap_or((words, ""));
+    html! { <>{before}<b>{ figures::count(n.into()) }</b>{after}</> }
+}
+
+fn stage_foot(app: &App, feed: &Feed, view: &StageView, shed: f64) -> Html {
+    let w = app.words();
+    if shed <= 0.0 {
+        return html! { <div class="foot"><span class="low">{w.nobody_away}</span></div> };
+    }
+    let each = feed.cast.order.iter().enumerate().filter(|_| feed.cast.order.len() > 1).map(|(rank, &c)| {
+        let rate = view.classes.get(c).map_or(0.0, |c| c.shed.per_s);
+        html! { <span>{ glyph(rank) }{ figures::rate(rate) }</span> }
+    });
+    html! {
+        <div class="foot">
+            <span class="lost">{ fill(w.turned_away, &[&figures::rate(shed)]) }</span>{ for each }
+        </div>
+    }
+}
+
+fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: usize) -> Html {
+    let w = app.words();
+    let spec = &feed.scenario.stages[k];
+    let section = Section::Stage(k);
+    let busy: u32 = view.classes.iter().map(|c| c.busy).sum();
+    let (busy, all) = (busy.to_string(), view.workers.to_string());
+    let about = if spec.split.is_some() {
+        w.workers_split
+    } else {
+        match spec.order {
+            OrderV1::StrictPriority => w.order_strict,
+            OrderV1::Fifo => w.order_fifo,
+        }
+    };
+    html! {
+        <div class={classes!("comp", "pool")} data-stage={k.to_string()}
+            style={format!("grid-column:{at}")}>
+            { hit(app, link, section, fill(w.say_workers, &[&spec.name, &busy, &all])) }
+            { heading(w.workers, about) }
+            <div class="poolcap"><span>{w.threads}</span><span>{w.wait}</span></div>
+            <div class="poolbody"><div class="cells"></div><div></div><div class="waits"></div></div>
+            <div class="foot">{ ratio(app, feed, k) }<span class="low">{ fill(w.busy_of, &[&busy, &all]) }</span></div>
+        </div>
+    }
+}
+
+/// Waits over that of the best-served class, if they mean anything now.
+fn ratio(app: &App, feed: &Feed, k: usize) -> Html {
+    let model: &PictureModel = &feed.model;
+    let Some(shares) = model.wait_shares(k).filter(|_| model.classes.len() > 1) else {
+        let _ = app;
+        return Html::default();
+    };
+    let least = model.order.iter().map(|&c| shares[c]).find(|s| *s > 0.0);
+    let Some(least) = least else { return Html::default() };
+    let ratios: Vec<String> = model
+        .order
+        .iter()
+        .map(|&c| {
+            let r = shares[c] / least;
+            if (r - 1.0).abs() < 0.005 { "1".to_owned() } else { figures::ratio(r) }
+        })
+        .collect();
+    html! { <><b>{ ratios.join(" : ") }</b><br /></> }
+}
+
+fn balancer(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
+    let w = app.words();
+    let policy = match feed.scenario.balancer {
+        BalancerV1::RoundRobin => w.round_robin,
+        BalancerV1::LeastConnections => w.least_connections,
+    };
+    html! {
+        <div class={classes!("comp", "balancer", open_class(app, Section::Balancer))}
+            style={format!("grid-column:{at}")}>
+            { hit(app, link, Section::Balancer, fill(w.say_balancer, &[policy])) }
+            { heading(w.balancer, policy) }
+        </div>
+    }
+}
+
+fn cards(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
+    let w = app.words();
+    let views = &feed.model.servers;
+    let down = views.iter().filter(|s| !s.up).count();
+    let all = feed.scenario.servers.len();
+    let about = if down == 0 {
+        fill(w.servers_up, &[&all.to_string()])
+    } else {
+        fill(w.servers_some_down, &[&all.to_string(), &down.to_string()])
+    };
+    let cards = feed.scenario.servers.iter().enumerate().map(|(i, spec)| {
+        let view = views.get(i);
+        let up = view.is_none_or(|v| v.up);
+        let share = view.map_or(0.0, |v| v.share);
+        let in_flight = view.map_or(0, crate::draw::model::ServerView::in_flight_sum);
+        html! {
+            <div class={classes!("server", (!up).then_some("down"))}>
+                <span class="name">
+                    if !up { <span class="bang" aria-hidden="true">{"!"}</span> }
+                    { &spec.name }
+                </span>
+                <span class="share">if up { <b>{ figures::percent(share) }</b> }</span>
+                <span class="marks"></span>
+                <span class="inflight">
+                    { if up { fill(w.in_flight, &[&in_flight.to_string()]) } else { w.server_down.to_owned() } }
+                </span>
+                <span class="load"></span>
+            </div>
+        }
+    });
+    html! {
+        <div class={classes!("comp", "servers", open_class(app, Section::Servers))} style={format!("grid-column:{at}")}>
+            { hit(app, link, Section::Servers, fill(w.say_servers, &[&about])) }
+            { heading(w.servers, &about) }
+            <div class="cards">{ for cards }</div>
+        </div>
+    }
+}
+
+/// What a mark stands for, as it was last painted.
+fn legend(app: &App) -> Html {
+    let w = app.words();
+    let scales = app.picture.scales();
+    let lane = scales.lanes.iter().copied().max().unwrap_or(1);
+    let lanes = if lane > 1 {
+        fill(w.legend_lane_n, &[&figures::count(lane.into())])
+    } else {
+        w.legend_lane.to_owned()
+    };
+    let flight = (!app.prefs.still && scales.flight > 0)
+        .then(|| fill(w.legend_flight, &[&figures::count(scales.flight)]));
+    html! { <div class="legend"><span>{lanes}</span><span>{flight.unwrap_or_default()}</span></div> }
+}
+
+/// The same state for readers who do not see the picture.
+fn table(app: &App, feed: &Feed) -> Html {
+    let w = app.words();
+    let rows = feed.cast.order.iter().map(|&c| {
+        let class = feed.model.classes.get(c).copied().unwrap_or_default();
+        let waiting: u32 = feed.model.stages.iter().filter_map(|s| s.classes.get(c)).map(|s| s.waiting).sum();
+        html! {
+            <tr>
+                <th scope="row">{ &feed.scenario.classes[c].name }</th>
+                <td>{waiting}</td>
+                <td>{ class.wait_s.map(figures::wait).unwrap_or_default() }</td>
+                <td>{ figures::rate(class.completed.per_s) }</td>
+                <td>{ figures::rate(class.shed.per_s) }</td>
+            </tr>
+        }
+    });
+    html! {
+        <table class="sr">
+            <caption>{w.read_as_table}</caption>
+            <thead><tr>
+                <th scope="col">{w.column_class}</th><th scope="col">{w.column_waiting}</th>
+                <th scope="col">{w.column_wait}</th><th scope="col">{w.column_served}</th>
+                <th scope="col">{w.column_away}</th>
+            </tr></thead>
+            <tbody>{ for rows }</tbody>
+        </table>
+    }
+}

@@ -1,0 +1,462 @@
+//! Every word of the page, in English and Chinese. A string that one language lacks does not compile.
+//!
+//! Figures go in through `{0}`, `{1}`, …, so that each language puts them where it wants.
+
+/// A language of the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// Simplified Chinese.
+    Chinese,
+}
+
+impl Language {
+    /// The words of the language.
+    #[must_use]
+    pub fn words(self) -> &'static Words {
+        match self {
+            Self::English => &ENGLISH,
+            Self::Chinese => &CHINESE,
+        }
+    }
+
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::English => Self::Chinese,
+            Self::Chinese => Self::English,
+        }
+    }
+
+    /// Value for `lang` attributes.
+    #[must_use]
+    pub fn tag(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Chinese => "zh-Hans",
+        }
+    }
+
+    /// Value in links and storage.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Chinese => "zh",
+        }
+    }
+
+    /// The language a tag such as `zh-CN` or `en` asks for.
+    #[must_use]
+    pub fn of(tag: &str) -> Self {
+        if tag.to_ascii_lowercase().starts_with("zh") { Self::Chinese } else { Self::English }
+    }
+}
+
+/// `text` with `{0}`, `{1}`, … replaced.
+#[must_use]
+pub fn fill(text: &str, values: &[&str]) -> String {
+    let mut out = text.to_owned();
+    for (i, value) in values.iter().enumerate() {
+        out = out.replace(&format!("{{{i}}}"), value);
+    }
+    out
+}
+
+macro_rules! words {
+    ($($key:ident: $english:literal, $chinese:literal;)*) => {
+        /// The words of one language.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Words {
+            $(#[doc = $english] pub $key: &'static str,)*
+        }
+
+        /// English.
+        pub static ENGLISH: Words = Words { $($key: $english,)* };
+        /// Simplified Chinese.
+        pub static CHINESE: Words = Words { $($key: $chinese,)* };
+
+        #[cfg(test)]
+        const ALL: &[(&str, &str, &str)] = &[$((stringify!($key), $english, $chinese),)*];
+    };
+}
+
+words! {
+    // The shell.
+    skip: "Skip to the running system", "跳到运行画面";
+    home: "Tidegate, start page", "Tidegate 首页";
+    mode: "Mode", "模式";
+    explore: "Explore", "探索";
+    live: "Live", "实况";
+    other_language: "中文", "EN";
+    switch_language: "切换到中文", "Switch to English";
+    switch_theme: "Switch theme", "切换主题";
+    theme_now: "Theme: {0}", "主题：{0}";
+    theme_system: "as the system", "跟随系统";
+    theme_light: "light", "浅色";
+    theme_dark: "dark", "深色";
+    keyboard: "Keyboard", "键盘";
+    keyboard_help: "Keyboard shortcuts", "键盘快捷键";
+    run_for_real: "Run on a real server", "在真实服务器上运行";
+    share: "Share", "分享";
+    close: "Close", "关闭";
+    copy: "Copy", "复制";
+    copied: "Copied", "已复制";
+    not_copied: "The browser did not let us copy. Select the text instead.", "浏览器不允许复制，请手动选择文本。";
+    sections: "Sections", "栏目";
+    tab_system: "System", "系统";
+    tab_edit: "Edit", "编辑";
+    size_class: "{0} class", "{0} 类请求";
+    size_classes: "{0} classes", "{0} 类请求";
+    size_server: ", {0} server", "，{0} 台服务器";
+    size_servers: ", {0} servers", "，{0} 台服务器";
+    untitled: "Untitled", "未命名";
+
+    // The story.
+    demand_over: "Demand is {0}× what the {1} can serve.", "需求是{1}处理能力的 {0} 倍。";
+    demand_fits: "Room for everyone: demand is {0} of capacity.", "还有余量：需求是处理能力的 {0}。";
+    demand_tight: "Just enough: demand is {0} of capacity.", "刚好够用：需求是处理能力的 {0}。";
+    demand_none: "No requests are arriving.", "没有请求到来。";
+    demand_closed: "{0} of the capacity is in use.", "处理能力已用 {0}。";
+    demand_live: "{0} requests a second arrive.", "每秒到达 {0} 个请求。";
+    all_down: "No server can take requests.", "没有服务器能接收请求。";
+    workers_word: "workers", "工作线程";
+    servers_word: "servers", "服务器";
+    fact_down: "{0} is down.", "{0} 已下线。";
+    fact_down_for: "{0} has been down for {1}.", "{0} 已下线 {1}。";
+    fact_starved: "{0} gets nothing through.", "{0} 完全得不到服务。";
+    fact_starved_many: "{0} get nothing through.", "{0} 完全得不到服务。";
+    fact_ratio: "{0} waits {1}× as long as {2} (target {3}×).", "{0} 的等待是 {2} 的 {1} 倍（目标 {3} 倍）。";
+    fact_ratio_many: "{0} wait {1}× as long as {2} (target {3}×).", "{0} 的等待是 {2} 的 {1} 倍（目标 {3} 倍）。";
+    fact_takes: "{0} takes {1} of the loss.", "{0} 承担 {1} 的损失。";
+    fact_takes_many: "{0} take {1} of the loss.", "{0} 承担 {1} 的损失。";
+    fact_loss: "{0} of requests are turned away.", "{0} 的请求被拒绝。";
+    fact_wait: "{0} waits {1}.", "{0} 等待 {1}。";
+    fact_wait_many: "{0} wait {1}.", "{0} 等待 {1}。";
+    fact_no_wait: "Nobody has to wait.", "无人需要等待。";
+    not_started: "The run has not begun.", "运行尚未开始。";
+    reproduced: "Reproduced exactly", "完全复现";
+    reproduced_why: "This run has the very hash that the link carries.", "本次运行的散列与链接中的一致。";
+    differs: "Differs from when it was shared", "与分享时不同";
+    differs_why: "Hash {0} in the link, {1} here (engine {2}, now {3}).", "链接中散列为 {0}，此处为 {1}（引擎 {2}，现为 {3}）。";
+    verifying: "Checking the link's hash…", "正在核对链接散列……";
+    run_ended: "The run has ended.", "运行已结束。";
+
+    // The picture.
+    picture: "Running system", "运行中的系统";
+    clients: "Clients", "客户端";
+    offered: "{0}/s offered", "到达 {0}/s";
+    wait_target: "wait target {0}×", "等待目标 {0}×";
+    deadline: "within {0}", "期限 {0}";
+    classifier: "Classifier", "分类";
+    by_path: "by path", "按路径";
+    by_header: "by header", "按请求头";
+    by_client: "by client", "按客户";
+    by_host: "by host", "按主机";
+    by_rule: "by rule", "按规则";
+    as_written: "as written", "按设定";
+    anything_else: "any other", "其余";
+    stage: "{0} stage", "{0}阶段";
+    waiting: "{0} waiting", "{0} 在等";
+    policy_tail_drop: "Tail drop", "队尾丢弃";
+    turned_away: "Turned away {0}/s", "已拒绝 {0}/s";
+    nobody_away: "No one turned away", "无人被拒";
+    workers: "Workers", "工作线程";
+    workers_shared: "one pool", "共享";
+    workers_split: "fixed split", "固定划分";
+    order_strict: "Strict priority", "严格优先";
+    order_fifo: "First come", "先来先服务";
+    threads: "threads", "线程";
+    wait: "wait", "等待";
+    busy_of: "{0} of {1} busy", "{1} 中 {0} 个忙";
+    balancer: "Balancer", "均衡";
+    round_robin: "Round robin", "轮询";
+    least_connections: "Least busy", "最少连接";
+    servers: "Servers", "服务器";
+    servers_up: "{0} up", "{0} 台在线";
+    servers_some_down: "{0}, {1} down", "{0} 台，{1} 台下线";
+    in_flight: "{0} in flight", "{0} 处理中";
+    server_down: "down", "已下线";
+    per_second: "/s", "/s";
+    legend_lane: "In a lane, one mark is one request.", "通道中，一个标记是一个请求。";
+    legend_lane_n: "In a lane, one mark is {0} requests.", "通道中，一个标记是 {0} 个请求。";
+    legend_flight: "In flight, one mark is {0}.", "途中，一个标记是 {0} 个。";
+    read_as_table: "State as a table", "以表格读取状态";
+    column_class: "Class", "类";
+    column_waiting: "Waiting", "在等";
+    column_wait: "Wait", "等待";
+    column_away: "Turned away per second", "每秒拒绝";
+    column_served: "Served per second", "每秒完成";
+    say_stage: "{0} stage, {1}, {2} waiting, {3} a second turned away", "阶段 {0}，{1}，{2} 个在等，每秒拒绝 {3} 个";
+    say_workers: "Workers of {0}, {1} of {2} busy", "{0} 的工作线程，{2} 个中 {1} 个忙";
+    say_clients: "Clients, {0} requests a second", "客户端，每秒 {0} 个请求";
+    say_balancer: "Balancer, {0}", "均衡，{0}";
+    say_servers: "Servers, {0}", "服务器，{0}";
+
+    // Time.
+    timeline: "Timeline", "时间轴";
+    run_controls: "Run controls", "运行控制";
+    restart: "Back to start (R)", "回到开头 (R)";
+    step_back: "Step back (,)", "后退一步 (,)";
+    play: "Play (Space)", "播放 (空格)";
+    pause: "Pause (Space)", "暂停 (空格)";
+    step: "Step forward (.)", "前进一步 (.)";
+    step_event: "Step one event (;)", "前进一个事件 (;)";
+    speed: "Speed", "速度";
+    speed_typed: "Speed, typed", "速度，输入";
+    reaches: "reaches {0}", "实际 {0}";
+    seed: "Seed", "种子";
+    new_seed: "New seed (N)", "新种子 (N)";
+    add_event: "Event", "事件";
+    add_event_here: "Add an event here (E)", "在此处加事件 (E)";
+    time: "Time", "时间";
+    computing: "Computing {0}", "正在计算 {0}";
+    dotted: "dotted: before your edit", "点线：修改之前";
+    whole_run: "{0} events", "{0} 个事件";
+    following: "Following", "跟随中";
+    charts: "History charts", "历史图表";
+    track_goodput: "Goodput", "有效吞吐";
+    track_wait: "Wait", "等待";
+    track_queue: "Queue", "队列";
+    track_busy: "Threads", "线程";
+    track_ratio: "Wait ratio", "等待比";
+    track_servers: "In flight", "处理中";
+    unit_requests: "requests", "个请求";
+    lost: "{0} lost", "损失 {0}";
+    flag_go: "{0} at {1}, go there", "{1} {0}，跳到此处";
+    flag_load: "Load ×{0}", "流量 ×{0}";
+    flag_load_of: "{0} ×{1}", "{0} ×{1}";
+    flag_down: "{0} down", "{0} 下线";
+    flag_up: "{0} back", "{0} 恢复";
+    flag_speed: "{0} at {1}× speed", "{0} 速度 {1}×";
+
+    // The editor.
+    editor: "Scenario editor", "场景编辑器";
+    traffic: "Traffic", "流量";
+    capacity_times: "{0}× capacity", "{0}× 处理能力";
+    events: "Events", "事件";
+    events_none: "none", "无";
+    events_some: "{0} planned", "已排 {0} 个";
+    run: "Run", "运行";
+    edits_rerun: "Edits run again from the start.", "修改后从头重新运行。";
+    undo: "Undo", "撤销";
+    load_kind: "Arrivals", "到达方式";
+    load_poisson: "Poisson", "泊松";
+    load_even: "Evenly spaced", "等间隔";
+    load_bursty: "Bursty", "突发";
+    load_closed: "Closed clients", "封闭客户";
+    load_trace: "From a log", "来自日志";
+    rate: "rate", "速率";
+    rate_quiet: "quiet rate", "平时速率";
+    rate_burst: "burst rate", "突发速率";
+    quiet_lasts: "quiet lasts", "平时时长";
+    burst_lasts: "burst lasts", "突发时长";
+    clients_count: "clients", "客户数";
+    think: "think time", "思考时间";
+    service: "service", "服务时间";
+    law: "law", "分布";
+    law_constant: "constant", "恒定";
+    law_exponential: "exponential", "指数";
+    law_uniform: "uniform", "均匀";
+    law_erlang: "Erlang", "爱尔朗";
+    law_hyper: "hyperexponential", "超指数";
+    law_lognormal: "lognormal", "对数正态";
+    law_pareto: "Pareto", "帕累托";
+    priority: "priority", "优先级";
+    priority_help: "Larger goes first.", "数值大者优先。";
+    delay_weight: "wait target", "等待目标";
+    class_name: "name", "名称";
+    class_rule: "path", "路径";
+    log_label: "label", "标签";
+    add_class: "Add a class", "添加一类";
+    remove: "Remove {0}", "删除 {0}";
+    worker_count: "workers", "工作线程";
+    queue_limit: "queue limit", "队列上限";
+    limit_per_level: "each level", "每级";
+    limit_per_stage: "whole stage", "整个阶段";
+    limit_counts: "limit counts", "上限计算";
+    order: "Who goes first", "谁先";
+    pool: "Workers are", "工作线程";
+    own_work: "work here", "此处耗时";
+    to_servers: "Hands requests to the servers.", "把请求交给服务器。";
+    policy: "Policy", "策略";
+    slots: "works on at once", "同时处理";
+    server_speed: "speed", "速度";
+    most_in_flight: "sends at most", "最多发送";
+    no_limit: "no limit", "不限";
+    add_server: "Add a server", "添加服务器";
+    event_at: "at", "时刻";
+    event_what: "what", "事件";
+    event_load: "load changes", "流量变化";
+    event_down: "server down", "服务器下线";
+    event_up: "server back", "服务器恢复";
+    event_speed: "server speed", "服务器速度";
+    event_all: "all classes", "所有类";
+    event_factor: "times", "倍数";
+    event_class: "class", "类";
+    event_server: "server", "服务器";
+    add_an_event: "Add an event", "添加事件";
+    horizon: "length", "时长";
+    title: "title", "标题";
+    not_a_number: "a number is wanted here", "此处需要数字";
+    still_running: "The last valid value keeps running.", "仍按上一个有效值运行。";
+    error_rule: "must be {0}", "必须满足：{0}";
+    error_elsewhere: "{0} must be {1}", "{0} 必须满足：{1}";
+
+    // Presets, Share, Run, keys.
+    presets: "Pick something to overload", "挑一个来压垮";
+    presets_about: "Every preset is a link. Change anything, then share your own.", "每个预设都是链接。随意修改，再分享你的版本。";
+    open_file: "Open a file", "打开文件";
+    open_file_about: "A scenario, a log or a trace. It is read in this browser and never uploaded.", "场景、日志或轨迹。只在本浏览器中读取，不会上传。";
+    share_title: "The whole scenario is in the link", "整个场景都在链接里";
+    share_about: "Policies, numbers, events and seed. Nothing is stored on a server.", "策略、参数、事件和种子。服务器上不存任何东西。";
+    share_length: "{0} characters", "{0} 个字符";
+    share_safe: "safe in chat up to 2,000", "聊天软件中 2,000 以内都安全";
+    share_long: "may be cut in chat", "聊天软件可能截断";
+    share_at: "Start at {0}", "从 {0} 开始";
+    share_hash: "The link proves itself: it carries the hash of this run, {0}.", "链接可自证：带有本次运行的散列 {0}。";
+    share_hash_wait: "Computing the hash of the whole run: {0}", "正在计算整个运行的散列：{0}";
+    share_no_log: "The log itself is not in the link; whoever opens it needs the file.", "链接中不含日志本身，打开者需要该文件。";
+    link: "Link", "链接";
+    run_title: "Run this on a real server", "在真实服务器上运行";
+    run_about: "The same policy code, now deciding about real requests.", "同一份策略代码，现在处理真实请求。";
+    run_more: "Listens on 127.0.0.1:8080 and forwards to the addresses you name. Put your own servers in their place. Ctrl-C stops it. Then switch to Live to watch it here.", "监听 127.0.0.1:8080，转发到你指定的地址，请换成自己的服务器。Ctrl-C 停止。然后切到“实况”在这里观看。";
+    watch_live: "Watch it live", "实况观看";
+    keys_about: "Single-letter keys can be switched off here.", "可在此关闭单字母快捷键。";
+    keys_letters: "Single-letter shortcuts", "单字母快捷键";
+    keys_motion: "Reduced motion: nothing flies, figures step", "减少动态：标记不飞行，数字逐步更新";
+    key_space: "Space", "空格";
+    key_play: "Play or pause", "播放或暂停";
+    key_step: "Step forward, back", "前进、后退一步";
+    key_step_event: "One event of the calendar", "日历中的一个事件";
+    key_next_flag: "Next, previous planned event (Shift)", "下一个、上一个预定事件 (Shift)";
+    key_arrows: "Move 1 s (Shift: 10 s)", "移动 1 秒 (Shift: 10 秒)";
+    key_speed: "Slower, faster", "减速、加速";
+    key_restart: "Back to start", "回到开头";
+    key_seed: "New seed", "新种子";
+    key_open: "Open a component", "打开组件";
+    key_event: "Add an event here", "在此加事件";
+    key_presets: "Presets", "预设";
+    key_share: "Share", "分享";
+    key_run: "Run on a real server", "在真实服务器上运行";
+    key_live: "Live", "实况";
+    key_focus: "Picture only", "只看画面";
+    key_theme: "Light or dark", "浅色或深色";
+    key_undo: "Undo", "撤销";
+    key_help: "This list", "本列表";
+
+    // Live.
+    live_address: "Server address", "服务器地址";
+    connect: "Connect", "连接";
+    disconnect: "Disconnect", "断开";
+    live_on: "Connected", "已连接";
+    live_waiting: "Connecting…", "正在连接……";
+    live_off: "Not connected", "未连接";
+    live_rate: "{0} snapshots a second, the last {1} ago. The picture only shows; it changes nothing on the server.", "每秒 {0} 个快照，最近一个在 {1} 前。画面只读，不会改动服务器。";
+    live_hint: "The administration address of tidegate serve, or empty for the server this page came from.", "填 tidegate serve 的管理地址；留空则为本页所在的服务器。";
+    live_lost: "The server stopped answering", "服务器没有回应";
+    live_lost_about: "No snapshot from {0} for {1} s. Trying again every 2 s. The picture shows the last state received.", "{1} 秒没有收到 {0} 的快照，每 2 秒重试。画面为最后收到的状态。";
+    live_refused: "{0} does not answer", "{0} 没有应答";
+    live_refused_about: "Is tidegate serve running there, with its administration address open to this page? Trying again every 2 s.", "那里是否运行着 tidegate serve，且管理地址允许本页访问？每 2 秒重试。";
+    live_foreign: "This server speaks another version", "服务器版本不同";
+    live_foreign_about: "Its snapshots are laid out in a way this page does not know: {0}", "它的快照格式本页不认识：{0}";
+    live_edit: "The editor belongs to Explore. In Live the server's own scenario is shown.", "编辑器属于“探索”。实况中显示服务器自己的场景。";
+    try_now: "Try now", "立即重试";
+    start_here: "The command that starts one", "启动命令";
+    open_in_explore: "Open its scenario in Explore", "在“探索”中打开其场景";
+
+    // States.
+    loading: "Loading the simulator", "正在载入模拟器";
+    loading_about: "A third of a megabyte, once. Nothing you do here leaves this browser.", "约三分之一兆字节，仅此一次。你在这里做的一切都不会离开本浏览器。";
+    empty: "No requests yet", "还没有请求";
+    empty_about: "No class of clients sends anything. Raise a rate, and requests start arriving at the left.", "没有任何一类客户端在发送。调高速率，请求就会从左边到来。";
+    raise_rate: "Send 20 a second", "每秒发送 20 个";
+    pick_preset: "Pick a preset", "选择预设";
+    damaged: "This link is damaged", "链接已损坏";
+    damaged_about: "It may have been cut by a chat program. Ask for the link again, or start from a preset.", "可能被聊天软件截断。请重新索取，或从预设开始。";
+    start_fresh: "Start fresh", "重新开始";
+    newer: "This link needs a newer Tidegate", "链接需要更新的 Tidegate";
+    newer_about: "“{0}” was made with version {1} of the scenario format. This page reads up to version {2}.", "“{0}”用场景格式第 {1} 版制作，本页最多读到第 {2} 版。";
+    reload: "Reload the page", "重新载入";
+    bad_scenario: "This scenario cannot run", "此场景无法运行";
+    keep_last: "Keep the last one", "保留上一个";
+    worker_broke: "The simulation stopped", "模拟已停止";
+    worker_broke_about: "The worker reported: {0}", "后台报告：{0}";
+    needs_log: "This scenario plays a log", "此场景回放日志";
+    needs_log_about: "The link carries the policies, not the requests. Open or drop the log or trace it was made with.", "链接只带策略，不带请求。请打开或拖入当初使用的日志或轨迹。";
+    heavy: "A heavy run", "运行量很大";
+    heavy_about: "About {0} events. It opens paused; press play when you are ready.", "约 {0} 个事件。已暂停打开，准备好后请按播放。";
+    play_it: "Play it", "播放";
+    drop_here: "Drop a log, a trace or a scenario", "把日志、轨迹或场景拖到这里";
+    drop_about: "Tidegate plays it through your policies. The file is read in this browser and never uploaded.", "Tidegate 用你的策略回放它。文件只在本浏览器中读取，不会上传。";
+    reading: "Reading {0}…", "正在读取 {0}……";
+    log_read: "{0} of {1} lines understood", "{1} 行中读懂 {0} 行";
+    log_read_all: "All {0} lines understood", "{0} 行全部读懂";
+    log_read_about: "{0}, {1} of traffic. {2}", "{0}，流量时长 {1}。{2}";
+    log_timed: "It says how long each request took.", "其中记有每个请求的耗时。";
+    log_untimed: "It does not say how long requests took; the classes' service times are used.", "其中没有耗时，采用各类的服务时间。";
+    log_line: "line {0}: {1}", "第 {0} 行：{1}";
+    log_play: "Play it through these policies", "用当前策略回放";
+    log_cancel: "Leave it", "放弃";
+    log_bad: "{0}: not a log or trace we can read", "{0}：不是能读懂的日志或轨迹";
+    log_bad_first: "Its first line:", "第一行：";
+    log_classes: "Classes: {0}", "类：{0}";
+    log_others: "and {0} more labels together", "另有 {0} 个标签合为一类";
+    other_requests: "others", "其他";
+    unknown_fields: "Kept, but not understood: {0}", "已保留但不认识：{0}";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Strings that are rightly the same in both languages, or in the other language on purpose.
+    const SAME: &[&str] = &["other_language", "switch_language", "per_second", "flag_load_of"];
+
+    #[test]
+    fn no_string_is_missing_or_left_in_english() {
+        let chinese = |s: &str| s.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+        for (key, english, translated) in ALL {
+            assert!(!english.trim().is_empty() && !translated.trim().is_empty(), "{key} is empty");
+            if !SAME.contains(key) {
+                assert!(chinese(translated), "{key} has no Chinese: {translated}");
+                assert!(!chinese(english), "{key} has Chinese in English: {english}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_languages_take_the_same_figures() {
+        for (key, english, translated) in ALL {
+            for i in 0..6 {
+                let slot = format!("{{{i}}}");
+                // A language may leave out what it does not need, as Chinese does with plurals; never add.
+                if translated.contains(&slot) {
+                    assert!(english.contains(&slot), "{key}: {slot} only in Chinese");
+                }
+                if english.contains(&slot) {
+                    assert!(translated.contains(&slot), "{key}: {slot} only in English");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_voice_is_calm() {
+        for (key, english, translated) in ALL {
+            for banned in ["!", "please", "Please", "successfully", "！", "请您", "抱歉"] {
+                assert!(!english.contains(banned) && !translated.contains(banned), "{key} says {banned}");
+            }
+        }
+    }
+
+    #[test]
+    fn figures_go_where_the_language_wants_them() {
+        assert_eq!(fill("{1} after {0}", &["a", "b"]), "b after a");
+        assert_eq!(Language::of("zh-CN"), Language::Chinese);
+        assert_eq!(Language::of("fr"), Language::English);
+    }
+}

@@ -1,0 +1,38 @@
+// Starts the page: settles theme and language before the first paint, then loads the program.
+// Everything else is Rust; see web/src.
+
+const asked = new URLSearchParams(location.hash.slice(1).replace(/^t[^&]*/, ""));
+const kept = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
+
+const theme = asked.get("theme") || kept("tidegate.theme") || "system";
+const dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+document.documentElement.dataset.theme = dark ? "dark" : "light";
+
+const language = asked.get("lang") || kept("tidegate.lang") || navigator.language || "en";
+const chinese = language.startsWith("zh");
+document.documentElement.lang = chinese ? "zh-Hans" : "en";
+
+const say = (title, text) => {
+  document.getElementById("boot-title").textContent = title;
+  document.getElementById("boot-text").textContent = text;
+};
+if (chinese) say("正在载入模拟器", "约三分之一兆字节，仅此一次。你在这里做的一切都不会离开本浏览器。");
+
+try {
+  if (typeof WebAssembly !== "object") throw new Error("no WebAssembly");
+  const { default: init, run_app } = await import("./pkg/tidegate_web.js");
+  await init({ module_or_path: new URL("./pkg/tidegate_web_bg.wasm", import.meta.url) });
+  run_app();
+} catch (reason) {
+  document.getElementById("boot-meter")?.remove();
+  const lacking = typeof WebAssembly !== "object";
+  if (document.getElementById("boot-title")) {
+    if (lacking) {
+      say(chinese ? "此浏览器无法运行 WebAssembly" : "This browser cannot run WebAssembly",
+        chinese ? "不用浏览器也能使用本机服务器：tidegate serve。" : "The native server works without it: tidegate serve.");
+    } else {
+      say(chinese ? "模拟器未能启动" : "The simulator did not start", String(reason));
+    }
+  }
+  throw reason;
+}
