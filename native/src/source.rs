@@ -142,8 +142,7 @@ fn by_content(text: &str, extension: Option<&str>) -> anyhow::Result<Document> {
         _ => trimmed.starts_with('{'),
     };
     if is_json {
-        let value =
-            serde_json::from_str(trimmed).map_err(|error| bad(format!("scenario: JSON, found {error}")))?;
+        let value = parse::json_value(trimmed).map_err(bad)?;
         return Ok(Document::Value(value));
     }
     if link::looks_like(trimmed) {

@@ -78,7 +78,7 @@ impl From<ScenarioV1> for Parsed {
 /// # Errors
 /// The first thing that is not as it should be; no text panics.
 pub fn parse_json(text: &str) -> Result<Parsed, ScenarioError> {
-    from_value(&value_of(text)?)
+    from_value(&json_value(text)?)
 }
 
 /// Reads a JSON value, wherever it was written (TOML files go through here too).
@@ -99,7 +99,7 @@ pub fn from_value(value: &Value) -> Result<Parsed, ScenarioError> {
 /// # Errors
 /// What leaves nothing to open: no JSON, no object, an unknown version.
 pub fn parse_lenient(text: &str) -> Result<(Parsed, Vec<ScenarioError>), ScenarioError> {
-    read(&value_of(text)?)
+    read(&json_value(text)?)
 }
 
 /// Everything that is wrong with a scenario, unknown fields included, in the order of the document as far as
@@ -127,8 +127,12 @@ fn unknown(extra: &Extra) -> ScenarioError {
     ScenarioError::new(extra.path(), "no such field", json::shown(&extra.value)).with_guess(extra.meant)
 }
 
-/// JSON text as a value.
-fn value_of(text: &str) -> Result<Value, ScenarioError> {
+/// JSON text as a value: at most [`MAX_JSON_BYTES`] long, and no key twice in one object (a reader would
+/// silently take the last).
+///
+/// # Errors
+/// What is wrong with the text as JSON.
+pub fn json_value(text: &str) -> Result<Value, ScenarioError> {
     if text.len() > MAX_JSON_BYTES {
         let rule = format!("at most {MAX_JSON_BYTES} bytes of JSON");
         return Err(ScenarioError::new("scenario", rule, format!("{} bytes", text.len())));
@@ -136,7 +140,10 @@ fn value_of(text: &str) -> Result<Value, ScenarioError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value: Value =
         serde_json::from_str(text).map_err(|e| ScenarioError::new("scenario", "JSON", e.to_string()))?;
-    Ok(value)
+    match json::repeated_key(text) {
+        Some(path) => Err(ScenarioError::new(path, "given once", "the same key again")),
+        None => Ok(value),
+    }
 }
 
 /// Reads a value of any version; what is wrong inside is listed.

@@ -374,6 +374,13 @@ fn size_and_depth_are_bounded() {
 }
 
 #[test]
+fn a_field_given_twice_is_no_choice_of_the_last() {
+    let text = sample().to_string().replacen("\"workers\":4", "\"workers\":4,\"workers\":5", 1);
+    let error = parse_json(&text).unwrap_err();
+    assert_eq!(error.to_string(), "stages[1].workers: given once, found the same key again");
+}
+
+#[test]
 fn events_are_estimated_by_class_and_load() {
     // Gold: 10.5/s for 10 s, doubled after 5 us; Bronze: 5 clients of 10.05 ms, within 3 slots of 10 ms.
     let scenario = from_value(&sample()).unwrap().check().unwrap();
