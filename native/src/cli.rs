@@ -112,7 +112,7 @@ pub(crate) struct PlayArgs {
 /// connections over all upstreams.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  tidegate serve preset:flash-crowd --upstream http://10.0.0.7:8000 --upstream http://10.0.0.8:8000
+  tidegate serve --upstream http://10.0.0.7:8000 --upstream http://10.0.0.8:8000
   tidegate serve scenario.toml --upstream big=http://10.0.0.7:8000 --upstream small=http://10.0.0.8:8000
   tidegate serve --config /etc/tidegate.toml
   tidegate serve 'https://example.org/#t1z.…' --listen 0.0.0.0:8080 --upstream http://127.0.0.1:9001

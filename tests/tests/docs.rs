@@ -271,14 +271,26 @@ fn every_option_is_in_the_reference() {
     }
 }
 
-/// Every metric of `/metrics`.
-#[test]
-fn every_metric_is_in_the_reference() {
-    let chapter = read("docs/src/gateway.md");
-    let source = read("native/src/serve/metrics.rs");
-    let names: BTreeSet<&str> = source.split('"').filter(|word| word.starts_with("tidegate_")).collect();
-    assert!(names.len() > 10, "metrics are not named as this test expects: {names:?}");
-    for name in names {
-        assert!(chapter.contains(name), "docs/src/gateway.md does not explain {name}");
+/// Quoted words of a source file that are what `is_wanted` says are explained in a chapter.
+#[track_caller]
+fn explained(chapter: &str, source: &str, at_least: usize, is_wanted: fn(&str) -> bool) {
+    let (text, code) = (read(chapter), read(source));
+    let code = code.split("#[cfg(test)]").next().expect("there is always a first part");
+    let words: BTreeSet<&str> = code.split('"').skip(1).step_by(2).filter(|word| is_wanted(word)).collect();
+    assert!(words.len() >= at_least, "{source} does not name things as this test expects: {words:?}");
+    for word in words {
+        assert!(text.contains(word), "{chapter} does not explain {word}");
     }
+}
+
+#[test]
+fn metrics_settings_and_addresses_are_in_the_reference() {
+    let chapter = "docs/src/gateway.md";
+    explained(chapter, "native/src/serve/metrics.rs", 20, |word| word.starts_with("tidegate_"));
+    explained(chapter, "native/src/config.rs", 10, |word| {
+        word.ends_with("_ms") && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+    });
+    explained(chapter, "native/src/serve/admin.rs", 7, |word| {
+        word.len() > 1 && word.starts_with('/') && word[1..].bytes().all(|b| b.is_ascii_lowercase())
+    });
 }
