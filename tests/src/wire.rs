@@ -37,6 +37,17 @@ impl Gateway {
         Self::start_with(scenario, upstreams, "")
     }
 
+    /// Starts `tidegate play --demo`.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    #[must_use]
+    pub fn demo() -> Self {
+        let mut command = Command::new(binary());
+        command.args(["play", "--demo", "--listen", "127.0.0.1:0"]);
+        Self::spawn(command, Vec::new(), ("live gateway", "playground"))
+    }
+
     /// Starts the binary with a scenario in front of some backends, and more lines for its configuration file.
     ///
     /// # Panics
@@ -55,18 +66,28 @@ impl Gateway {
         for upstream in upstreams {
             command.arg("--upstream").arg(format!("http://{upstream}"));
         }
+        Self::spawn(command, files, ("clients", "operator"))
+    }
+
+    fn spawn(mut command: Command, files: Vec<PathBuf>, (clients, operator): (&str, &str)) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary starts");
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        let mut address = |what: &str| {
-            let line = lines.by_ref().map_while(Result::ok).find(|line| line.contains(what));
-            let line = line.unwrap_or_else(|| panic!("tidegate serve ended before it printed '{what}'"));
-            let (_, url) = line.split_once("http://").expect("a URL follows");
-            let address = url.split([' ', '/']).next().expect("at least one part");
-            address.parse().expect("an address follows")
-        };
-        let (listen, admin) = (address("clients"), address("operator"));
+        let (mut address, mut admin) = (None, None);
+        while address.is_none() || admin.is_none() {
+            let line = lines.next().and_then(Result::ok).expect("it says where it is before it ends");
+            let url =
+                line.split_once("http://").map(|(_, url)| url.split([' ', '/', ',']).next().unwrap_or(url));
+            if let Some(at) = url.and_then(|url| url.parse().ok()) {
+                if line.contains(clients) {
+                    address = address.or(Some(at));
+                } else if line.contains(operator) {
+                    admin = admin.or(Some(at));
+                }
+            }
+        }
+        let (Some(address), Some(admin)) = (address, admin) else { unreachable!("both were found") };
         thread::spawn(move || lines.for_each(drop));
-        Self { child, address: listen, admin, files }
+        Self { child, address, admin, files }
     }
 
     /// A new connection to the gateway.
@@ -421,6 +442,73 @@ impl Client {
             }
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => 0,
             Err(error) => panic!("nothing to read: {error}"),
+        }
+    }
+}
+
+/// A client of HTTP/2 with prior knowledge, in frames.
+pub struct Client2(Client);
+
+impl Client2 {
+    /// A new connection, both sides' settings sent.
+    ///
+    /// # Panics
+    /// If there is none to be had.
+    #[must_use]
+    pub fn connect(address: SocketAddr) -> Self {
+        let mut client = Client::connect(address);
+        client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+        let mut client = Self(client);
+        client.frame(4, 0, 0, &[]);
+        client
+    }
+
+    fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        let length = u32::try_from(payload.len()).expect("a short payload").to_be_bytes();
+        let stream = stream.to_be_bytes();
+        let mut frame = vec![length[1], length[2], length[3], kind, flags];
+        frame.extend(stream);
+        frame.extend(payload);
+        self.0.send(frame);
+    }
+
+    /// Sends a GET on a stream (odd, ascending).
+    ///
+    /// # Panics
+    /// If the path is longer than 126 bytes.
+    pub fn get(&mut self, stream: u32, path: &str) {
+        // :method GET, :scheme http, :authority "ab" and :path as literals (RFC 7541, 6.1 and 6.2.2).
+        let mut fields = vec![0x82, 0x86, 0x01, 2, b'a', b'b', 0x04];
+        fields.push(u8::try_from(path.len()).ok().filter(|n| *n < 127).expect("a short path"));
+        fields.extend(path.as_bytes());
+        self.frame(1, 0x5, stream, &fields);
+    }
+
+    /// Gives a stream up.
+    pub fn reset(&mut self, stream: u32) {
+        self.frame(3, 0, stream, &[0, 0, 0, 8]);
+    }
+
+    /// Reads until a stream ends: which, the first byte of its header block, its content. `None`: GOAWAY or the end of
+    /// the connection came first.
+    pub fn response(&mut self) -> Option<(u32, u8, Vec<u8>)> {
+        let mut open: BTreeMap<u32, (u8, Vec<u8>)> = BTreeMap::new();
+        loop {
+            let head = self.0.try_take(9)?;
+            let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
+            let payload = self.0.try_take(length)?;
+            let stream = u32::from_be_bytes([head[5] & 0x7f, head[6], head[7], head[8]]);
+            match head[3] {
+                0 => open.entry(stream).or_default().1.extend(payload),
+                1 => open.entry(stream).or_default().0 = payload.first().copied().unwrap_or(0),
+                4 if head[4] & 1 == 0 => self.frame(4, 1, 0, &[]),
+                7 => return None,
+                _ => (),
+            }
+            if matches!(head[3], 0 | 1) && head[4] & 1 == 1 {
+                let (status, body) = open.remove(&stream)?;
+                return Some((stream, status, body));
+            }
         }
     }
 }

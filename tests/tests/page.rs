@@ -44,7 +44,8 @@ impl Site {
         let url = loop {
             let line = told.recv_timeout(SOON).expect("the binary says its address");
             if let Some(at) = line.find("http://") {
-                let end = line[at..].find("/").map_or(0, |_| line[at + 7..].find('/').map_or(0, |slash| slash + 8));
+                let end =
+                    line[at..].find("/").map_or(0, |_| line[at + 7..].find('/').map_or(0, |slash| slash + 8));
                 break line[at..at + end].to_owned();
             }
         };
@@ -60,7 +61,8 @@ impl Drop for Site {
 }
 
 fn browser() -> Browser {
-    let browser = Browser::start(&path("TIDEGATE_CHROMIUM"), &path("TIDEGATE_CHROMEDRIVER")).expect("a browser");
+    let browser =
+        Browser::start(&path("TIDEGATE_CHROMIUM"), &path("TIDEGATE_CHROMEDRIVER")).expect("a browser");
     browser.resize(1440, 900).expect("a window");
     browser
 }
@@ -106,7 +108,9 @@ fn it_plays_shares_and_opens_what_it_shared() {
     let clock = "parseFloat(document.querySelector('#clock').textContent.split(':')[1]) > 1";
     browser.wait_for(clock, SOON).expect("time passes");
     browser.press(" ").expect("Space");
-    browser.wait_for("document.querySelector('#play').getAttribute('aria-label').startsWith('Play')", SOON).expect("paused");
+    browser
+        .wait_for("document.querySelector('#play').getAttribute('aria-label').startsWith('Play')", SOON)
+        .expect("paused");
 
     // An edit makes another run, and the link carries it.
     browser.run("document.querySelector('.seed .icon').click();", &[]).expect("dice");
@@ -117,7 +121,9 @@ fn it_plays_shares_and_opens_what_it_shared() {
     let hash = browser.run("return document.querySelector('#hash').dataset.hash;", &[]).expect("a hash");
     let hash = hash.as_str().expect("text").to_owned();
     browser.click("#share").expect("Share");
-    browser.wait_for("document.querySelector('#shared-link')?.textContent.includes('&h=')", SOON).expect("a link");
+    browser
+        .wait_for("document.querySelector('#shared-link')?.textContent.includes('&h=')", SOON)
+        .expect("a link");
     let link = text(&browser, "#shared-link");
 
     // The command line agrees about the same link.
@@ -126,14 +132,18 @@ fn it_plays_shares_and_opens_what_it_shared() {
     // Opened again, the run proves itself.
     let fragment = &link[link.find('#').expect("a fragment")..];
     open(&browser, &site, fragment);
-    browser.wait_for("document.querySelector('#verdict')?.dataset.verdict === 'same'", SOON).expect("reproduced");
+    browser
+        .wait_for("document.querySelector('#verdict')?.dataset.verdict === 'same'", SOON)
+        .expect("reproduced");
     let again = browser.run("return document.querySelector('#verdict').dataset.hash;", &[]).expect("a hash");
     assert_eq!(again.as_str(), Some(hash.as_str()));
 
     // A link that claims another run does not.
     let forged = fragment[..fragment.len() - 1].to_owned() + if fragment.ends_with('0') { "1" } else { "0" };
     open(&browser, &site, &forged);
-    browser.wait_for("document.querySelector('#verdict')?.dataset.verdict === 'differs'", SOON).expect("told apart");
+    browser
+        .wait_for("document.querySelector('#verdict')?.dataset.verdict === 'differs'", SOON)
+        .expect("told apart");
     no_complaints(&browser);
 }
 
@@ -146,7 +156,9 @@ fn it_says_what_is_wrong_with_a_link_and_speaks_chinese() {
     let language = browser.run("return document.documentElement.lang;", &[]).expect("a script");
     assert_eq!(language, json!("zh-Hans"));
     assert!(text(&browser, "#headline").contains("需求"), "{}", text(&browser, "#headline"));
-    browser.wait_for("document.querySelector('#clock').textContent === '0:03.0'", SOON).expect("at three seconds");
+    browser
+        .wait_for("document.querySelector('#clock').textContent === '0:03.0'", SOON)
+        .expect("at three seconds");
 
     open(&browser, &site, "#t1z.q1bKSy1RslIyNFSyio7VUUpOLCr.0000000&lang=en");
     assert!(text(&browser, "#state").contains("damaged"), "{}", text(&browser, "#state"));
@@ -161,7 +173,8 @@ fn it_plays_a_log_that_is_dropped() {
     let site = Site::start();
     let browser = browser();
     open(&browser, &site, "#preset=flash-crowd&lang=en&play=0");
-    let shared = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/apache-combined-2015.log");
+    let shared =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/apache-combined-2015.log");
     let log = std::fs::read_to_string(&shared).unwrap_or_else(|_| {
         println!("no {}: a small log of the same shape instead", shared.display());
         let line = |i: u64| {
@@ -177,7 +190,9 @@ fn it_plays_a_log_that_is_dropped() {
     let rows = browser.run("return +document.querySelector('#log-read').dataset.rows;", &[]).expect("rows");
     assert!(rows.as_f64().is_some_and(|rows| rows >= 900.0), "{rows}");
     browser.click("#play-log").expect("Play");
-    browser.wait_for("document.querySelector('#hash')?.dataset.hash", SOON).expect("the log is played to its end");
+    browser
+        .wait_for("document.querySelector('#hash')?.dataset.hash", SOON)
+        .expect("the log is played to its end");
     no_complaints(&browser);
 }
 
@@ -193,9 +208,13 @@ fn a_number_out_of_range_says_so_and_the_last_one_keeps_running() {
     browser.run(type_in, &[json!(workers), json!("0")]).expect("typing");
     browser.wait_for("document.querySelector('.wrongly')", SOON).expect("an error at the field");
     browser.run(type_in, &[json!(workers), json!("twelve")]).expect("typing");
-    browser.wait_for("document.querySelector('.wrongly')?.textContent.includes('number')", SOON).expect("no number");
+    browser
+        .wait_for("document.querySelector('.wrongly')?.textContent.includes('number')", SOON)
+        .expect("no number");
     browser.run(type_in, &[json!(workers), json!("12")]).expect("typing");
     browser.wait_for("!document.querySelector('.wrongly')", SOON).expect("the error is gone");
-    browser.wait_for("document.querySelector('.comp.pool .foot')?.textContent.includes('of 12')", SOON).expect("it runs");
+    browser
+        .wait_for("document.querySelector('.comp.pool .foot')?.textContent.includes('of 12')", SOON)
+        .expect("it runs");
     no_complaints(&browser);
 }

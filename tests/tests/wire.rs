@@ -6,7 +6,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tidegate_tests::wire::{Backend, Client, Gateway, Latch, Response, header, scenario};
+use tidegate_tests::wire::{Backend, Client, Client2, Gateway, Latch, Response, header, scenario};
 
 /// A gateway with room for everybody in front of one backend.
 fn open(backend: &Backend) -> Gateway {
@@ -634,7 +634,9 @@ fn a_tunnel_passes_bytes_both_ways_and_holds_its_worker() {
     let gateway = open(&backend);
     let mut client = gateway.connect();
     client.send("GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
-    assert_eq!(client.response().status, 101);
+    let response = client.response();
+    assert_eq!(response.status, 101);
+    assert_eq!(response.header("upgrade"), Some("websocket"));
     assert_eq!(client.take(5), b"hello");
     client.send("12345");
     assert_eq!(client.take(5), b"12345");
@@ -645,30 +647,30 @@ fn a_tunnel_passes_bytes_both_ways_and_holds_its_worker() {
 }
 
 #[test]
-fn http2_comes_in_on_the_same_port() {
-    let backend = Backend::echo();
-    let gateway = open(&backend);
-    let mut client = gateway.connect();
-    client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-    client.send([0, 0, 0, 4, 0, 0, 0, 0, 0]); // SETTINGS, empty
-    // HEADERS on stream 1, end of stream and of headers: GET, http, /, :authority "ab" (RFC 7541, 6).
-    client.send([0, 0, 7, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0x84, 0x41, 2, b'a', b'b']);
-    let (mut status, mut data) = (None, Vec::new());
-    loop {
-        let head = client.take(9);
-        let payload = client.take(usize::from(head[1]) << 8 | usize::from(head[2]));
-        match (head[3], head[8]) {
-            (1, 1) => status = payload.first().copied(),
-            (0, 1) => data.extend(payload),
-            _ => continue,
-        }
-        if head[4] & 1 == 1 {
-            break;
-        }
+fn http2_comes_in_on_the_same_port_and_its_streams_wait_by_themselves() {
+    const OK: u8 = 0x88; // :status 200 in HPACK's table
+    let (backend, latch) = holding();
+    let gateway = Gateway::start(&scenario(1, 100, 1), &[backend.address]);
+    let mut client = Client2::connect(gateway.address);
+    client.get(1, "/hold");
+    gateway.await_metric("tidegate_workers_busy", &[], 1.0);
+    for (stream, path) in [(3, "/low"), (5, "/leaves"), (7, "/high/x")] {
+        client.get(stream, path);
     }
-    assert_eq!(status, Some(0x88), ":status 200");
-    assert_eq!(data, b"/");
+    gateway.await_metric("tidegate_queue_depth", &[], 3.0);
+    client.reset(5);
+    gateway.await_metric("tidegate_queue_depth", &[], 2.0);
+    gateway.await_metric("tidegate_requests_total", &["outcome=\"cancelled\""], 1.0);
+    latch.open();
+    let mut answers = [(); 3].map(|()| client.response().expect("an answer"));
+    assert_eq!(answers.each_ref().map(|answer| answer.0), [1, 7, 3], "the urgent one overtakes");
+    answers.sort();
+    let want = [(1, OK, b"/hold".to_vec()), (3, OK, b"/low".to_vec()), (7, OK, b"/high/x".to_vec())];
+    assert_eq!(answers, want);
     assert_eq!(header(&backend.heads()[0], "host"), Some("ab"));
+    gateway.metrics().assert_adds_up();
+    gateway.signal("TERM");
+    assert_eq!(client.response(), None, "told to go away");
 }
 
 #[test]
@@ -709,6 +711,26 @@ fn the_operator_sees_the_scenario_then_frames() {
     let mut stranger = Client::connect(gateway.admin);
     stranger.send("GET /state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     assert_eq!(stranger.response().status, 403, "a name of the web that points here is not ours");
+}
+
+#[test]
+fn the_demonstration_is_real_traffic() {
+    let mut gateway = Gateway::demo();
+    let begun = Instant::now();
+    while gateway.metrics().sum("tidegate_requests_total", &["outcome=\"completed\""]) < 50.0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", gateway.admin("/state").text());
+        thread::sleep(Duration::from_millis(50));
+    }
+    let metrics = gateway.metrics();
+    metrics.assert_adds_up();
+    assert_eq!(metrics.sum("tidegate_upstream_up", &[]), 3.0);
+    assert_eq!(metrics.sum("tidegate_malformed_total", &[]), 0.0);
+    for class in ["Checkout", "Browse", "Crawlers"] {
+        let arrivals = metrics.sum("tidegate_arrivals_total", &[&format!("class=\"{class}\"")]);
+        assert!(arrivals > 0.0, "requests find their class: {class}");
+    }
+    gateway.signal("TERM");
+    assert!(gateway.ended().success());
 }
 
 #[test]
