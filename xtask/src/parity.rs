@@ -53,6 +53,10 @@ fn compare(workspace: &Workspace, node: &Node, page: &Page) -> Result<Vec<Row>> 
     ensure!(of_module == presets, "the page's presets {of_module:?} are not the binary's {presets:?}");
     let mut rows = Vec::new();
     for preset in presets {
+        if needs_traffic(workspace, &preset)? {
+            say::note(&format!("{preset}: replays recorded traffic, of which a preset has none; not run"));
+            continue;
+        }
         let start = Instant::now();
         let scenario = format!("preset:{preset}");
         let hashes = [
@@ -90,6 +94,15 @@ fn native_presets(workspace: &Workspace) -> Result<Vec<String>> {
     let text =
         process::output(Command::new(workspace.binary("release")).args(["presets", "--format", "json"]))?;
     Ok(names(&serde_json::from_str(&text).context("tidegate presets --format json")?))
+}
+
+/// Whether a preset has classes whose requests come from a log.
+fn needs_traffic(workspace: &Workspace, preset: &str) -> Result<bool> {
+    let mut binary = Command::new(workspace.binary("release"));
+    let text = process::output(binary.args(["presets", preset, "--format", "json"]))?;
+    let scenario: Value = serde_json::from_str(&text).context("tidegate presets NAME --format json")?;
+    let mut classes = scenario["classes"].as_array().into_iter().flatten();
+    Ok(classes.any(|class| class["load"]["kind"] == "trace"))
 }
 
 /// The names in a list of names, or of objects that have one.

@@ -48,9 +48,10 @@ fn become_program(command: &mut Command) -> Result<()> {
 pub(crate) fn build_binary(workspace: &Workspace, profile: &str) -> Result<()> {
     say::heading(&format!("Building the tidegate binary ({profile})"));
     let mut cargo = process::host_cargo(&workspace.root);
-    cargo.args(["build", "--package", "tidegate", "--bin", "tidegate"]);
-    if profile == "release" {
-        cargo.arg("--release");
-    }
+    match profile {
+        "release" => cargo.args(["build", "--release", "--package", "tidegate", "--bin", "tidegate"]),
+        // With the features that `cargo test --workspace` gives the dependencies, so that both use the same builds.
+        _ => cargo.args(["build", "--workspace", "--bin", "tidegate"]),
+    };
     process::run(&mut cargo)
 }
