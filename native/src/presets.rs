@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tidegate_core::link;
 use tidegate_core::scenario::parse;
 use tidegate_core::scenario::presets::{self, Preset};
+use tidegate_core::scenario::v1::LoadV1;
 
 use crate::cli::{PresetFormat, PresetsArgs};
 use crate::text::{BOLD, DIM, Table, styled};
@@ -45,12 +46,15 @@ fn list(format: PresetFormat) -> anyhow::Result<String> {
 }
 
 fn described(preset: &Preset) -> anyhow::Result<Value> {
+    let classes = preset.scenario().classes;
     Ok(json!({
         "name": preset.name,
         "title": preset.title,
         "question": preset.question,
         "look_for": preset.look_for,
         "link": link_to(preset)?,
+        // Whether it only runs with recorded traffic handed to it.
+        "needs_input": classes.iter().any(|class| matches!(class.load, LoadV1::Trace { .. })),
     }))
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &SimulateArgs) -> anyhow::Result<()> {
                 object["input"] = recorded.described();
             }
             if let Some(history) = &history {
-                object["series"] = series(history);
+                object["series"] = series(history, &scenario);
             }
             format!("{object:#}\n")
         }
@@ -189,13 +189,22 @@ impl Plan<'_> {
     }
 }
 
-/// The columns of a history as the documented `series` object; what is not known is `null`.
-fn series(history: &History) -> Value {
+/// The columns of a history as the documented `series` object; what is not known is `null`. `slots.CLASS` are the
+/// slots at the serving stage, whatever its name.
+fn series(history: &History, scenario: &Scenario) -> Value {
     let numbers = |values: &[f64]| values.iter().map(|&v| json!(v)).collect::<Vec<_>>();
     let t_s = numbers(history.t_s());
     let columns = history.column_names().enumerate().filter_map(|(number, name)| {
         let column = history.column_at(number)?;
         Some((name.to_owned(), json!({"t_s": t_s, "v": numbers(column.v)})))
     });
-    Value::Object(columns.collect::<Map<_, _>>())
+    let mut columns: Map<_, _> = columns.collect();
+    if let Some(stage) = scenario.serving_stage.and_then(|id| scenario.stages.get(usize::from(id.0))) {
+        for class in &scenario.classes {
+            if let Some(slots) = columns.get(&format!("slots.{}.{}", stage.name, class.name)).cloned() {
+                columns.insert(format!("slots.{}", class.name), slots);
+            }
+        }
+    }
+    Value::Object(columns)
 }

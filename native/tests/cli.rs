@@ -44,6 +44,11 @@ fn a_result_has_the_documented_fields() {
     for field in ["name", "share", "utilisation", "weight"] {
         assert!(!report["servers"][0][field].is_null(), "servers[].{field} is missing");
     }
+    for name in
+        ["wait_s.Checkout", "wait_ratio.Crawlers", "slots.Browse", "goodput_per_s.Browse", "load.origin-1"]
+    {
+        assert!(report["series"][name].is_object(), "series {name} is missing");
+    }
     for (name, column) in report["series"].as_object().unwrap() {
         let points = column["t_s"].as_array().unwrap().len();
         assert_eq!(column["v"].as_array().unwrap().len(), points, "series {name}");
@@ -258,6 +263,11 @@ fn a_log_is_played_at_the_speed_asked_for() {
 
 #[test]
 fn a_trace_scenario_without_a_trace_says_so() {
+    let presets = tidegate(&["presets", "--format", "json"]).json();
+    let needy: Vec<_> =
+        presets.as_array().unwrap().iter().filter(|preset| preset["needs_input"] == true).collect();
+    assert_eq!(needy.len(), 1);
+    assert_eq!(needy[0]["name"], "trace-replay");
     let out = tidegate(&["simulate", "preset:trace-replay"]);
     assert_eq!((out.status, out.stdout.as_str()), (1, ""));
     assert!(out.stderr.contains("class `Requests` replays recorded traffic, and no log or trace was given"));

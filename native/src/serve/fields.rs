@@ -51,10 +51,17 @@ pub(crate) fn tokens(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Ite
         .filter(|token| !token.is_empty())
 }
 
-/// The protocol a request wants to switch to, if it does: `Connection: upgrade` and `Upgrade: …`.
+/// The protocol a message switches to, if it does: `Connection: upgrade` and one protocol in `Upgrade`.
+///
+/// Never to another HTTP: requests in such a tunnel would pass nobody's queue (h2c smuggling). An upgrade may be
+/// ignored, so that request is served as it is.
 pub(crate) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     let wanted = tokens(headers, header::CONNECTION).any(|token| token.eq_ignore_ascii_case("upgrade"));
-    wanted.then(|| headers.get(header::UPGRADE).cloned()).flatten()
+    let mut protocols = tokens(headers, header::UPGRADE);
+    let protocol = protocols.next().filter(|_| wanted && protocols.next().is_none())?;
+    let name = protocol.split('/').next().unwrap_or_default();
+    let is_http = ["h2", "h2c", "http", "tls"].iter().any(|http| name.eq_ignore_ascii_case(http));
+    if is_http { None } else { HeaderValue::from_str(protocol).ok() }
 }
 
 /// Whether a message has a transfer coding this proxy cannot pass on: anything besides one `chunked`.
@@ -115,6 +122,22 @@ mod tests {
             assert_eq!(has_strange_coding(&map(&[("transfer-encoding", value)])), strange, "{value}");
         }
         assert!(!has_strange_coding(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn no_http_passes_inside_a_tunnel() {
+        for (protocol, passes) in [
+            ("websocket", true),
+            ("WebSocket", true),
+            ("h2c", false),
+            ("HTTP/2.0", false),
+            ("TLS/1.2", false),
+            ("websocket, h2c", false),
+        ] {
+            let headers = map(&[("connection", "keep-alive, Upgrade"), ("upgrade", protocol)]);
+            assert_eq!(upgrade(&headers).is_some(), passes, "{protocol}");
+        }
+        assert_eq!(upgrade(&map(&[("upgrade", "websocket")])), None, "of this hop, or not at all");
     }
 
     #[test]

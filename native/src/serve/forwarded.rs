@@ -17,6 +17,8 @@ const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
+/// What some servers read instead.
+const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
 
 /// Where a request comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +54,7 @@ impl Origin {
     /// Rewrites the forwarding fields for the server behind. `host` is what the client asked for.
     pub(crate) fn announce(self, headers: &mut HeaderMap, host: Option<&HeaderValue>) {
         if !self.trusted {
-            for name in [FORWARDED, FOR, PROTO, HOST, PORT] {
+            for name in [FORWARDED, FOR, PROTO, HOST, PORT, REAL_IP] {
                 headers.remove(name);
             }
         }
