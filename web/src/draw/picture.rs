@@ -541,11 +541,8 @@ fn load_bar(pen: Pen<'_>, area: &Rect, server: &ServerView) {
     let upright = area.h > area.w;
     let length = if upright { area.h } else { area.w };
     let thick = (if upright { area.w } else { area.h }).min(8.0);
-    let parts = if server.slots <= 12 && length / f64::from(server.slots.max(1)) >= 4.0 {
-        server.slots.max(1)
-    } else {
-        1
-    };
+    let few = server.slots <= 12 && thick >= 6.0 && length / f64::from(server.slots.max(1)) >= 4.0;
+    let parts = if few { server.slots.max(1) } else { 1 };
     let gap = if parts > 1 { 1.5 } else { 0.0 };
     let load = if server.up { server.utilisation() } else { 0.0 };
     let colour = if load > 0.88 { pen.theme.loss } else { pen.theme.ink_2 };
