@@ -141,6 +141,9 @@ pub(crate) struct ServeArgs {
     /// The scenario whose policy runs: file, preset:NAME, share link or `-`.
     #[arg(value_name = "SCENARIO")]
     pub(crate) scenario: Option<String>,
+    /// The same, as an option.
+    #[arg(long = "scenario", value_name = "SCENARIO", conflicts_with = "scenario", hide = true)]
+    pub(crate) scenario_option: Option<String>,
     /// Read settings from this TOML file.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -75,7 +75,7 @@ impl ServeSettings {
         if !args.trusted.is_empty() {
             settings.trusted.clone_from(&args.trusted);
         }
-        if let Some(reference) = &args.scenario {
+        if let Some(reference) = args.scenario.as_ref().or(args.scenario_option.as_ref()) {
             settings.scenario = Some(ScenarioSource::Reference(reference.clone()));
         }
         Ok(settings)

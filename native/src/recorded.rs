@@ -133,11 +133,11 @@ impl Recorded {
         if rejects.count > 0 {
             let first: Vec<_> = rejects.first.iter().take(SHOWN).map(ToString::to_string).collect();
             let more = if rejects.count > first.len() as u64 { ", ..." } else { "" };
-            notes.push(format!(
-                "{} lines were not understood: {}{more}",
-                grouped(rejects.count as f64),
-                first.join(", ")
-            ));
+            let count = match rejects.count {
+                1 => "1 line was".to_owned(),
+                n => format!("{} lines were", grouped(n as f64)),
+            };
+            notes.push(format!("{count} not understood: {}{more}", first.join(", ")));
         }
         let end = Instant::START + scenario.horizon;
         let late = self.trace.rows.len() - self.trace.rows.partition_point(|row| row.at <= end);

@@ -35,6 +35,9 @@ const LOOKS: u64 = 200;
 /// # Errors
 /// [`BadScenario`](crate::failure::BadScenario) for a wrong scenario; else what is wrong with input or output.
 pub(crate) fn run(args: &SimulateArgs) -> anyhow::Result<()> {
+    if args.scenario == "-" && args.input.input.as_deref() == Some("-") {
+        bail!("standard input can be the scenario or the recorded traffic, not both");
+    }
     let mut parsed = source::load(&args.scenario)?;
     if let Some(seed) = args.seed {
         parsed.wire.run.seed = seed;

@@ -188,6 +188,8 @@ fn anything_else_is_status_1_with_nothing_on_standard_output() {
         &["no-such-command"],
         &["simulate", "preset:demo", "--output", "no/such/folder/out.json"],
         &["simulate", "preset:mm1", "--series"],
+        &["simulate", "-", "--input", "-"],
+        &["serve", "a.toml", "--scenario", "b.toml"],
     ] {
         let out = tidegate(arguments);
         assert_eq!((out.status, out.stdout.as_str()), (1, ""), "{arguments:?}: {}", out.stderr);
@@ -237,7 +239,7 @@ fn a_log_is_played_at_the_speed_asked_for() {
         tidegate(&arguments)
     };
     let out = run(&["--horizon", "50"]);
-    assert!(out.stderr.contains("1 lines were not understood: line 3"), "{}", out.stderr);
+    assert!(out.stderr.contains("1 line was not understood: line 3"), "{}", out.stderr);
     assert!(out.stderr.contains("1 of 4 requests come after the run's end at 50 s"), "{}", out.stderr);
     let report = out.json();
     assert_eq!(report["classes"][0]["arrived"], 3.0);
@@ -314,6 +316,46 @@ fn help_explains_itself() {
         let help = tidegate(&[command, "--help"]).text();
         assert!(help.contains("Examples:\n  tidegate "), "{command} has no examples");
     }
+}
+
+#[test]
+fn a_gateway_that_cannot_be_is_status_2_before_the_first_request() {
+    let folder = Folder::new("serve");
+    let misspelt =
+        folder.file("misspelt.toml", &TINY_TOML.replace("workers = 2", "workers = 2\nwrokers = 3"));
+    let config = folder.file("config.toml", "lisen = '127.0.0.1:1'");
+    let upstream = "http://127.0.0.1:1";
+    for (arguments, want) in [
+        (&["serve"][..], "upstreams: at least one, found none"),
+        (
+            &["serve", "preset:demo", "--upstream", upstream],
+            "upstreams: as many as the scenario has servers (3: ",
+        ),
+        (
+            &["serve", "--upstream", "https://a"],
+            "--upstream: http://HOST or http://HOST:PORT, found https://a",
+        ),
+        (&["serve", &misspelt, "--upstream", upstream], "stages[0].wrokers: no such field, found 3"),
+        (
+            &["serve", "--scenario", &misspelt, "--upstream", upstream],
+            "stages[0].wrokers: no such field, found 3",
+        ),
+        (&["serve", "--config", &config], "config.toml: lisen: one of listen, admin, "),
+    ] {
+        let out = tidegate(arguments);
+        assert_eq!((out.status, out.stdout.as_str()), (2, ""), "{arguments:?}: {}", out.stderr);
+        assert!(out.stderr.contains(want), "{arguments:?}: {}", out.stderr);
+    }
+}
+
+#[test]
+fn the_benchmark_of_the_simulator_runs() {
+    let report = tidegate(&["bench-sim", "--json", "--scenario", "preset:demo", "--seconds", "0.01"]).json();
+    for rate in [&report, &report["bare_mm1"]] {
+        assert!(rate["best_events_per_s"].as_f64() >= rate["median_events_per_s"].as_f64(), "{report}");
+    }
+    let run = tidegate(&["simulate", "preset:demo", "--format", "json"]).json();
+    assert_eq!((&report["trace_hash"], &report["events"]), (&run["trace_hash"], &run["events"]));
 }
 
 #[test]
