@@ -1,5 +1,6 @@
 //! The simulator for programs: whole runs as text, without a page or a worker.
 
+use tidegate_core::import::{Options, parse_trace};
 use tidegate_core::link;
 use tidegate_core::report::Report;
 use tidegate_core::scenario::{Scenario, presets};
@@ -15,22 +16,26 @@ pub fn preset_names() -> String {
 }
 
 /// Runs a scenario to its end and returns what `tidegate simulate --format json` prints, without its times.
-/// `scenario` is `preset:NAME`, a share link or JSON.
+/// `scenario` is `preset:NAME`, a share link or JSON; `recorded` is the text of a log or trace, read as `--input`
+/// reads it, for classes that replay one.
 ///
 /// # Errors
-/// What is wrong with the scenario, in words.
+/// What is wrong with the scenario or the record, in words.
 #[wasm_bindgen]
-pub fn simulate_json(scenario: &str) -> Result<String, JsError> {
-    simulate(scenario).map_err(|reason| JsError::new(&reason))
+pub fn simulate_json(scenario: &str, recorded: Option<String>) -> Result<String, JsError> {
+    simulate(scenario, recorded.as_deref()).map_err(|reason| JsError::new(&reason))
 }
 
 /// As [`simulate_json`], for the host.
 ///
 /// # Errors
-/// What is wrong with the scenario, in words.
-pub fn simulate(scenario: &str) -> Result<String, String> {
+/// What is wrong with the scenario or the record, in words.
+pub fn simulate(scenario: &str, recorded: Option<&str>) -> Result<String, String> {
     let scenario = open(scenario)?;
-    let result = Simulation::new(&scenario, 0, None).map_err(|e| e.to_string())?.finish();
+    let read = |text: &str| parse_trace(text.as_bytes(), &Options::default()).map_err(|e| e.to_string());
+    let trace = recorded.map(read).transpose()?;
+    let rows = trace.as_ref().map(|trace| (trace.rows.as_slice(), trace.labels.as_slice()));
+    let result = Simulation::new(&scenario, 0, rows).map_err(|e| e.to_string())?.finish();
     Ok(Report::of(&scenario, &[result]).to_json(&scenario).to_string())
 }
 
@@ -71,10 +76,17 @@ mod tests {
     #[test]
     fn a_preset_a_link_and_its_json_are_the_same_run() {
         let preset = presets::get("mm1").expect("a preset");
-        let by_name = simulate("preset:mm1").expect("runs");
-        assert_eq!(simulate(preset.json).as_deref(), Ok(by_name.as_str()));
-        assert_eq!(simulate(&link::encode(preset.scenario().wire())).as_deref(), Ok(by_name.as_str()));
+        let by_name = simulate("preset:mm1", None).expect("runs");
+        assert_eq!(simulate(preset.json, None).as_deref(), Ok(by_name.as_str()));
+        assert_eq!(simulate(&link::encode(preset.scenario().wire()), None).as_deref(), Ok(by_name.as_str()));
         assert!(by_name.contains("trace_hash"));
-        assert!(simulate("preset:nothing").is_err() && simulate("nonsense").is_err());
+        assert!(simulate("preset:nothing", None).is_err() && simulate("nonsense", None).is_err());
+    }
+    #[test]
+    fn a_recorded_run_is_another_run() {
+        let csv = "t_s,class,service_s\n0.5,a,0.01\n0.75,b,0.02\n";
+        let run = simulate("preset:trace-replay", Some(csv)).expect("runs");
+        assert!(run.contains("trace_hash"));
+        assert!(simulate("preset:trace-replay", None).is_err(), "it has no traffic of its own");
     }
 }

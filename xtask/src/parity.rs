@@ -3,6 +3,7 @@
 //! Node and Chromium run the very module that the page is served, not a build of their own.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 use crate::module::{Node, Page};
 use crate::workspace::Workspace;
-use crate::{play, process, say, web};
+use crate::{files, play, process, say, web};
 
 /// Who runs a preset.
 const PLACES: [&str; 4] = ["native debug", "native release", "Node", "Chromium"];
@@ -51,19 +52,18 @@ fn compare(workspace: &Workspace, node: &Node, page: &Page) -> Result<Vec<Row>> 
     ensure!(!presets.is_empty(), "the binary knows no preset");
     let of_module = names(&serde_json::from_str(&node.call("preset_names", &[])?)?);
     ensure!(of_module == presets, "the page's presets {of_module:?} are not the binary's {presets:?}");
+    let traffic = traffic();
+    let file = workspace.target.join("node").join("traffic.csv");
+    files::write_if_changed(&file, traffic.as_bytes())?;
     let mut rows = Vec::new();
     for preset in presets {
-        if needs_traffic(workspace, &preset)? {
-            say::note(&format!("{preset}: replays recorded traffic, of which a preset has none; not run"));
-            continue;
-        }
         let start = Instant::now();
         let scenario = format!("preset:{preset}");
         let hashes = [
-            hash(&native(workspace, "debug", &scenario)?)?,
-            hash(&native(workspace, "release", &scenario)?)?,
-            hash(&node.call("simulate_json", &[&scenario])?)?,
-            hash(&page.call("simulate_json", &[&scenario])?)?,
+            hash(&native(workspace, "debug", &scenario, &file)?)?,
+            hash(&native(workspace, "release", &scenario, &file)?)?,
+            hash(&node.call("simulate_json", &[&scenario, &traffic])?)?,
+            hash(&page.call("simulate_json", &[&scenario, &traffic])?)?,
         ];
         say::note(&format!("{preset} in {}", say::seconds(start.elapsed())));
         rows.push(Row { preset, hashes });
@@ -96,13 +96,23 @@ fn native_presets(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(names(&serde_json::from_str(&text).context("tidegate presets --format json")?))
 }
 
-/// Whether a preset has classes whose requests come from a log.
-fn needs_traffic(workspace: &Workspace, preset: &str) -> Result<bool> {
-    let mut binary = Command::new(workspace.binary("release"));
-    let text = process::output(binary.args(["presets", preset, "--format", "json"]))?;
-    let scenario: Value = serde_json::from_str(&text).context("tidegate presets NAME --format json")?;
-    let mut classes = scenario["classes"].as_array().into_iter().flatten();
-    Ok(classes.any(|class| class["load"]["kind"] == "trace"))
+/// Recorded traffic for the presets that replay traffic: two thousand requests at irregular times, from a small generator
+/// of whole numbers.
+fn traffic() -> String {
+    let mut state: u64 = 1;
+    let mut number = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut text = String::from("t_s,class,service_s\n");
+    let mut at_ms = 0;
+    for _ in 0..2_000 {
+        at_ms += number(1_400);
+        let (class, service_ms) = (["page", "image", "cgi"][number(3) as usize], 1 + number(900));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}.{:03},{class},0.{service_ms:03}", at_ms / 1_000, at_ms % 1_000);
+    }
+    text
 }
 
 /// The names in a list of names, or of objects that have one.
@@ -111,8 +121,9 @@ fn names(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(name).collect()
 }
 
-fn native(workspace: &Workspace, profile: &str, scenario: &str) -> Result<String> {
-    process::output(Command::new(workspace.binary(profile)).args(["simulate", scenario, "--format", "json"]))
+fn native(workspace: &Workspace, profile: &str, scenario: &str, traffic: &Path) -> Result<String> {
+    let mut binary = Command::new(workspace.binary(profile));
+    process::output(binary.args(["simulate", scenario, "--format", "json", "--input"]).arg(traffic))
 }
 
 fn hash(report: &str) -> Result<String> {
