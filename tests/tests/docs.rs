@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use tidegate_core::link;
 use tidegate_core::measure::{History, Names};
 use tidegate_core::report::Report;
@@ -36,6 +37,9 @@ fn documents() -> Vec<(String, String)> {
 
 /// The part of a document between `<!-- NAME -->` and `<!-- end -->` is `want`, or becomes it.
 fn keep(path: &str, name: &str, want: &str) {
+    // Tests run side by side, and may write the same document.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let text = read(path);
     let begin = format!("<!-- {name} -->\n");
     let start =
@@ -66,7 +70,7 @@ fn every_field_of_a_scenario_is_in_the_reference() {
 /// A definition as tables: one for an object, one for each choice.
 fn described(definition: &Value) -> String {
     let Some(choices) = definition["oneOf"].as_array() else { return table(definition) };
-    let mut out = String::from("\n");
+    let mut out = format!("\n{}\n\n", definition["description"].as_str().unwrap_or_default());
     for choice in choices {
         let sentence = choice["description"].as_str().unwrap_or_default();
         writeln!(out, "**{sentence}**").expect("a string");
@@ -75,20 +79,16 @@ fn described(definition: &Value) -> String {
     out
 }
 
-/// The fields of an object, those that are required first.
+/// The fields of an object: what it is first, then what is required.
 fn table(object: &Value) -> String {
     let empty = Map::new();
     let fields = object["properties"].as_object().unwrap_or(&empty);
     let required: BTreeSet<&str> =
         object["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let mut rows: Vec<(&String, &Value)> = fields
-        .iter()
-        .filter(|(name, field)| field["const"].is_null() || name.as_str() == "tidegate")
-        .collect();
-    if rows.is_empty() {
-        return String::from("\n");
-    }
-    rows.sort_by_key(|(name, _)| (!required.contains(name.as_str()), name.as_str()));
+    let mut rows: Vec<(&String, &Value)> = fields.iter().collect();
+    rows.sort_by_key(|(name, field)| {
+        (field["const"].is_null(), !required.contains(name.as_str()), name.as_str())
+    });
     let mut out = String::from("\n| field | value | default | meaning |\n|---|---|---|---|\n");
     for (name, field) in rows {
         let default = match &field["default"] {
@@ -96,7 +96,7 @@ fn table(object: &Value) -> String {
             Value::Null => String::from("none"),
             value => format!("`{value}`"),
         };
-        let meaning = field["description"].as_str().unwrap_or_default().replace('|', "\\|");
+        let meaning = field["description"].as_str().unwrap_or("Says which.").replace('|', "\\|");
         writeln!(out, "| `{name}` | {} | {default} | {meaning} |", value_of(field)).expect("a string");
     }
     out + "\n"
@@ -109,7 +109,7 @@ fn value_of(field: &Value) -> String {
         return format!("[{name}](#{name})");
     }
     if !field["const"].is_null() {
-        return field["const"].to_string();
+        return format!("`{}`", field["const"]);
     }
     if let Some(words) = field["enum"].as_array() {
         return words
