@@ -409,6 +409,11 @@ impl Client {
         std::mem::take(&mut self.unread)
     }
 
+    /// Reads at least so many bytes, or to the end.
+    pub fn rest_of_some(&mut self, bytes: usize) {
+        while self.unread.len() < bytes && self.more() > 0 {}
+    }
+
     /// Whether the connection ends (or is reset) with nothing more to read.
     pub fn is_closed(&mut self) -> bool {
         self.rest().is_empty()
@@ -447,7 +452,11 @@ impl Client {
 }
 
 /// A client of HTTP/2 with prior knowledge, in frames.
-pub struct Client2(Client);
+pub struct Client2 {
+    client: Client,
+    /// Answers under way: first byte of the header block, and content.
+    open: BTreeMap<u32, (u8, Vec<u8>)>,
+}
 
 impl Client2 {
     /// A new connection, both sides' settings sent.
@@ -458,7 +467,7 @@ impl Client2 {
     pub fn connect(address: SocketAddr) -> Self {
         let mut client = Client::connect(address);
         client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-        let mut client = Self(client);
+        let mut client = Self { client, open: BTreeMap::new() };
         client.frame(4, 0, 0, &[]);
         client
     }
@@ -469,7 +478,7 @@ impl Client2 {
         let mut frame = vec![length[1], length[2], length[3], kind, flags];
         frame.extend(stream);
         frame.extend(payload);
-        self.0.send(frame);
+        self.client.send(frame);
     }
 
     /// Sends a GET on a stream (odd, ascending).
@@ -492,21 +501,20 @@ impl Client2 {
     /// Reads until a stream ends: which, the first byte of its header block, its content. `None`: GOAWAY or the end of
     /// the connection came first.
     pub fn response(&mut self) -> Option<(u32, u8, Vec<u8>)> {
-        let mut open: BTreeMap<u32, (u8, Vec<u8>)> = BTreeMap::new();
         loop {
-            let head = self.0.try_take(9)?;
+            let head = self.client.try_take(9)?;
             let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
-            let payload = self.0.try_take(length)?;
+            let payload = self.client.try_take(length)?;
             let stream = u32::from_be_bytes([head[5] & 0x7f, head[6], head[7], head[8]]);
             match head[3] {
-                0 => open.entry(stream).or_default().1.extend(payload),
-                1 => open.entry(stream).or_default().0 = payload.first().copied().unwrap_or(0),
+                0 => self.open.entry(stream).or_default().1.extend(payload),
+                1 => self.open.entry(stream).or_default().0 = payload.first().copied().unwrap_or(0),
                 4 if head[4] & 1 == 0 => self.frame(4, 1, 0, &[]),
                 7 => return None,
                 _ => (),
             }
             if matches!(head[3], 0 | 1) && head[4] & 1 == 1 {
-                let (status, body) = open.remove(&stream)?;
+                let (status, body) = self.open.remove(&stream)?;
                 return Some((stream, status, body));
             }
         }
@@ -607,6 +615,18 @@ impl Backend {
         self.log.lock().expect("no script panicked").heads.clone()
     }
 
+    /// Waits until so many requests have come.
+    ///
+    /// # Panics
+    /// If they never do.
+    pub fn await_requests(&self, requests: usize) {
+        let begun = Instant::now();
+        while self.heads().len() < requests {
+            assert!(begun.elapsed() < LONGEST, "{} requests, never {requests}", self.heads().len());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Bodies so far, one after the other.
     ///
     /// # Panics
@@ -652,10 +672,12 @@ impl Latch {
         self.0.1.notify_all();
     }
 
-    /// Waits until it is open; a minute at most, so that no thread outlives its test for long.
-    pub fn wait(&self) {
+    /// Waits until it is open, and tells whether it is: a minute at most, so that no thread outlives its test for
+    /// long.
+    pub fn wait(&self) -> bool {
         let open = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = self.0.1.wait_timeout_while(open, Duration::from_secs(60), |open| !*open);
+        let waited = self.0.1.wait_timeout_while(open, Duration::from_secs(60), |open| !*open);
+        waited.is_ok_and(|(open, _)| *open)
     }
 }
 

@@ -18,7 +18,7 @@ fn shut(backend: &Backend) -> (Gateway, Client) {
     let gateway = Gateway::start(&scenario(1, 0, 1), &[backend.address]);
     let mut holder = gateway.connect();
     holder.get("/hold");
-    gateway.await_metric("tidegate_workers_busy", &[], 1.0);
+    backend.await_requests(1);
     (gateway, holder)
 }
 
@@ -35,6 +35,11 @@ fn holding() -> (Backend, Latch) {
         true
     });
     (backend, latch)
+}
+
+/// What was asked for, in the order in which the backend saw it.
+fn paths(backend: &Backend) -> Vec<String> {
+    backend.heads().iter().map(|head| head.split(' ').nth(1).unwrap_or_default().to_owned()).collect()
 }
 
 fn assert_refused(response: &Response) {
@@ -398,7 +403,7 @@ fn case_16_whoever_leaves_frees_its_place_at_once() {
     let gateway = Gateway::start(&scenario(1, 100, 1), &[backend.address]);
     let mut holder = gateway.connect();
     holder.get("/hold");
-    gateway.await_metric("tidegate_workers_busy", &[], 1.0);
+    backend.await_requests(1);
     let mut waiting: Vec<_> = (0..49).map(|_| gateway.connect()).collect();
     for (n, client) in waiting.iter_mut().enumerate() {
         match n % 3 {
@@ -440,6 +445,96 @@ fn a_client_that_leaves_in_the_middle_of_its_answer_frees_the_worker() {
     drop(client);
     gateway.await_metric("tidegate_workers_busy", &[], 0.0);
     gateway.await_metric("tidegate_requests_total", &["outcome=\"cancelled\""], 1.0);
+}
+
+#[test]
+fn a_client_that_leaves_while_the_server_works_calls_the_work_off() {
+    let called_off = Latch::default();
+    let tell = called_off.clone();
+    let backend = Backend::start(move |exchange| {
+        exchange.client.rest();
+        tell.open();
+        false
+    });
+    let gateway = open(&backend);
+    let mut client = gateway.connect();
+    client.get("/");
+    backend.await_requests(1);
+    drop(client);
+    gateway.await_metric("tidegate_workers_busy", &[], 0.0);
+    assert!(called_off.wait(), "the server is told by the end of its connection");
+}
+
+/// Clients that break off anywhere, servers that break off anywhere: in the end nothing is left over.
+#[test]
+fn whatever_breaks_off_nothing_is_left_over() {
+    let backend = || {
+        Backend::start(|exchange| {
+            let path = exchange.path().to_owned();
+            if !path.ends_with("/early") && exchange.body().is_none() {
+                return false;
+            }
+            match path.rsplit('/').next() {
+                Some("slow") => thread::sleep(Duration::from_millis(5)),
+                Some("break") => return false,
+                Some("half") => {
+                    exchange.answer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+                    return false;
+                }
+                Some("big") => {
+                    exchange.answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+                    let chunk = format!("10000\r\n{}\r\n", "x".repeat(65_536)).repeat(8);
+                    exchange.answer(chunk + "0\r\n\r\n");
+                    return true;
+                }
+                _ => (),
+            }
+            exchange.ok(&path);
+            true
+        })
+    };
+    let (one, two) = (backend(), backend());
+    let gateway = Gateway::start(&scenario(4, 10, 2), &[one.address, two.address]);
+    thread::scope(|scope| {
+        for seed in 0..24 {
+            let gateway = &gateway;
+            scope.spawn(move || {
+                let mut bits = seed;
+                let mut draw = |below: u64| {
+                    bits = tidegate_core::unit::mix(bits);
+                    bits % below
+                };
+                for _ in 0..40 {
+                    let mut client = gateway.connect();
+                    let level = ["", "/high"][draw(2) as usize];
+                    let kind = ["ok", "slow", "break", "half", "big", "early"][draw(6) as usize];
+                    let length = [0, 10, 100_000][draw(3) as usize];
+                    let whole = format!(
+                        "POST {level}/{kind} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{}",
+                        "x".repeat(length)
+                    );
+                    if draw(3) == 0 {
+                        client.try_send(&whole[..draw(whole.len() as u64) as usize]);
+                    } else {
+                        client.try_send(&whole);
+                        if draw(3) > 0 {
+                            client.rest_of_some(1 + draw(2000) as usize);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    gateway.await_metric("tidegate_in_system", &[], 0.0);
+    let metrics = gateway.metrics();
+    for gauge in ["tidegate_queue_depth", "tidegate_workers_busy", "tidegate_upstream_in_flight"] {
+        assert_eq!(metrics.sum(gauge, &[]), 0.0, "{gauge}");
+    }
+    for outcome in ["completed", "shed", "failed", "cancelled"] {
+        let count = metrics.sum("tidegate_requests_total", &[&format!("outcome=\"{outcome}\"")]);
+        assert!(count > 0.0, "some are {outcome}");
+    }
+    metrics.assert_adds_up();
 }
 
 #[test]
@@ -520,7 +615,7 @@ fn a_deadline_that_passes_in_the_queue_is_a_timeout_and_reaches_no_server() {
     let gateway = Gateway::start(&scenario, &[backend.address]);
     let mut holder = gateway.connect();
     holder.get("/hold");
-    gateway.await_metric("tidegate_workers_busy", &[], 1.0);
+    backend.await_requests(1);
     let mut client = gateway.connect();
     client.get("/");
     let response = client.response();
@@ -582,9 +677,7 @@ fn the_urgent_go_first() {
     for client in &mut clients {
         assert_eq!(client.response().status, 200);
     }
-    let order: Vec<_> =
-        backend.heads().iter().map(|head| head.split(' ').nth(1).unwrap_or("").to_owned()).collect();
-    assert_eq!(order, ["/hold", "/high/1", "/high/2", "/low/1", "/low/2"]);
+    assert_eq!(paths(&backend), ["/hold", "/high/1", "/high/2", "/low/1", "/low/2"]);
 }
 
 #[test]
@@ -663,10 +756,10 @@ fn http2_comes_in_on_the_same_port_and_its_streams_wait_by_themselves() {
     gateway.await_metric("tidegate_requests_total", &["outcome=\"cancelled\""], 1.0);
     latch.open();
     let mut answers = [(); 3].map(|()| client.response().expect("an answer"));
-    assert_eq!(answers.each_ref().map(|answer| answer.0), [1, 7, 3], "the urgent one overtakes");
     answers.sort();
     let want = [(1, OK, b"/hold".to_vec()), (3, OK, b"/low".to_vec()), (7, OK, b"/high/x".to_vec())];
     assert_eq!(answers, want);
+    assert_eq!(paths(&backend), ["/hold", "/high/x", "/low"], "the urgent one overtakes");
     assert_eq!(header(&backend.heads()[0], "host"), Some("ab"));
     gateway.metrics().assert_adds_up();
     gateway.signal("TERM");
