@@ -184,7 +184,7 @@ impl Flight {
     fn launch(&mut self, legs: &[Leg], model: &PictureModel, speed: f64) {
         for (i, leg) in legs.iter().enumerate() {
             let meter = &mut self.meters[i];
-            let count = meter.over + leg.flow.total.saturating_sub(meter.seen);
+            let count = leg.flow.total.saturating_sub(meter.seen).saturating_add(meter.over);
             *meter = Meter { seen: leg.flow.total, over: count % self.per_mark };
             let marks = (count / self.per_mark) as usize;
             // What was counted at once happened over the time since the last count.

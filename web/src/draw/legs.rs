@@ -256,6 +256,30 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn absurd_frames_from_a_network_do_not_panic() {
+        let mut numbers = Vec::new();
+        frame(10.0, 1).encode(&mut numbers);
+        for at in 5..numbers.len() {
+            for strange in [f64::MAX, f64::NAN, -1.0] {
+                let mut bad = numbers.clone();
+                bad[at..].fill(strange);
+                // Such a list may have lost its shape; then there is no frame.
+                let bad = tidegate_core::frame::Frame::decode(&bad).unwrap_or_else(|_| {
+                    let mut one = numbers.clone();
+                    one[at] = strange;
+                    tidegate_core::frame::Frame::decode(&one).unwrap_or_default()
+                });
+                let (boxes, model) = (wide(), PictureModel::new(&cast(), &frame(9.0, 1), &bad));
+                let legs = legs(&boxes, &model, &pools(&boxes, &model));
+                let mut flight = crate::draw::flight::Flight::default();
+                flight.settle(&legs, &model, 1.0);
+                flight.advance(&legs, &model, 0.016, 1.0);
+                let _ = (model.wait_shares(0), model.wait_targets());
+            }
+        }
+    }
+
+    #[test]
     fn nothing_is_drawn_for_what_the_page_does_not_show() {
         let model = model();
         assert!(legs(&Boxes::default(), &model, &[]).is_empty());

@@ -213,7 +213,7 @@ impl ServerView {
     /// Requests in flight, all classes.
     #[must_use]
     pub fn in_flight_sum(&self) -> u32 {
-        self.in_flight.iter().sum()
+        total(self.in_flight.iter().copied())
     }
 
     /// Share of its places in use now, 0 to 1.
@@ -292,7 +292,7 @@ impl Rate<'_> {
             offered: self.flow(a.arrived, b.arrived),
             completed: self.flow(a.completed, b.completed),
             good: self.flow(a.good, b.good),
-            shed: self.flow(a.shed.iter().sum(), b.shed.iter().sum()),
+            shed: self.flow(all(&a.shed), all(&b.shed)),
             wait_s: mean(b.wait_sum_s - a.wait_sum_s, answered),
             response_s: mean(b.response_sum_s - a.response_sum_s, answered),
         }
@@ -302,7 +302,7 @@ impl Rate<'_> {
         let (empty, stage) = (StageFrame::default(), &self.now.stages[k]);
         let before = self.before.stages.get(k).unwrap_or(&empty);
         let cast = self.cast.stages.get(k).copied().unwrap_or_default();
-        let waiting = stage.waiting.iter().sum();
+        let waiting = total(stage.waiting.iter().copied());
         let classes = (lanes(self.cast, stage).into_iter().enumerate())
             .map(|(c, lane)| {
                 let counted = match cast.counted {
@@ -331,7 +331,7 @@ impl Rate<'_> {
             self.flow(arrived(self.before, c), arrived(self.now, c))
         } else {
             // What came to a later stage has started, was turned away, or still waits.
-            self.flow(a.started + a.shed + u64::from(waited), b.started + b.shed + u64::from(waiting))
+            self.flow(all(&[a.started, a.shed, waited.into()]), all(&[b.started, b.shed, waiting.into()]))
         };
         let shed = self.flow(a.shed, b.shed);
         StageClassView {
@@ -371,6 +371,15 @@ impl Rate<'_> {
     }
 }
 
+/// A sum that stays at the largest number rather than wrap: frames also come over the network.
+fn total(numbers: impl Iterator<Item = u32>) -> u32 {
+    numbers.fold(0, u32::saturating_add)
+}
+
+fn all(numbers: &[u64]) -> u64 {
+    numbers.iter().copied().fold(0, u64::saturating_add)
+}
+
 fn mean(sum_s: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| (sum_s / count as f64).max(0.0))
 }
@@ -382,8 +391,7 @@ fn arrived(frame: &Frame, class: usize) -> u64 {
 /// A class's counters at a stage, and how many of it wait there.
 fn part(stage: &StageFrame, class: usize) -> (StageClassFrame, u32) {
     let counters = stage.classes.get(class).copied().unwrap_or_default();
-    let waiting = (0..usize::from(stage.levels)).map(|level| at_level(stage, level, class)).sum();
-    (counters, waiting)
+    (counters, total((0..usize::from(stage.levels)).map(|level| at_level(stage, level, class))))
 }
 
 fn at_level(stage: &StageFrame, level: usize, class: usize) -> u32 {
@@ -391,7 +399,7 @@ fn at_level(stage: &StageFrame, level: usize, class: usize) -> u32 {
 }
 
 fn level_sum(stage: &StageFrame, level: usize) -> u32 {
-    (0..stage.classes.len()).map(|class| at_level(stage, level, class)).sum()
+    total((0..stage.classes.len()).map(|class| at_level(stage, level, class)))
 }
 
 /// What stands in each class's lane. A class's own requests stand in its own lane while they are at its own

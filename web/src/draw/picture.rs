@@ -7,7 +7,7 @@ use super::boxes::{Boxes, Orientation, PoolBoxes, ServerBoxes, StageBoxes};
 use super::flight::Flight;
 use super::geom::{Lattice, QueueAxis, Rect, apportion, gate, round_up_125};
 use super::legs::{Leg, Travel, balancer_bar, legs, slot};
-use super::model::{PictureModel, ServerView, StageView};
+use super::model::{PictureModel, ServerView, StageClassView, StageView};
 use super::pen::{Align, Patterns, Pen, grouped};
 use super::pool::{PoolLayout, requests_per_mark};
 use super::theme::{Mark, Theme};
@@ -227,7 +227,12 @@ fn class_style(pen: Pen<'_>, model: &PictureModel, class: usize) -> super::theme
 
 /// The longest of a stage's queues, as its limit counts them.
 fn longest(stage: &StageView) -> u32 {
-    stage.classes.iter().map(|c| c.counted.max(c.lane.iter().map(|(_, n)| n).sum())).max().unwrap_or(0)
+    stage.classes.iter().map(|c| c.counted.max(in_lane(c))).max().unwrap_or(0)
+}
+
+/// Requests that stand in a class's lane.
+fn in_lane(view: &StageClassView) -> u32 {
+    view.lane.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
 }
 
 fn pools(boxes: &Boxes, model: &PictureModel) -> Vec<Option<PoolLayout>> {
@@ -281,7 +286,7 @@ fn lanes(
         pen.round(lane, 6.0);
         pen.ctx.clip();
         pen.block(lane, pen.theme.water);
-        let own: u32 = view.lane.iter().map(|(_, n)| n).sum();
+        let own = in_lane(view);
         if view.counted > own {
             counted_with(pen, lane, axis, view.counted);
         }

@@ -59,7 +59,7 @@ fn segments(stage: &StageView, order: &[usize], cells: usize) -> Vec<Segment> {
     let owned =
         |class: usize| if stage.split { stage.classes[class].slots } else { stage.classes[class].busy };
     let in_order = |f: &dyn Fn(usize) -> u32| order.iter().map(|&c| f64::from(f(c))).collect::<Vec<_>>();
-    let all: u32 = order.iter().map(|&c| owned(c)).sum();
+    let all = order.iter().map(|&c| owned(c)).fold(0, u32::saturating_add);
     // Of a shared pool only the busy part belongs to classes.
     let taken = (f64::from(all) / f64::from(stage.workers.max(1)) * cells as f64).round().min(cells as f64);
     let lengths = apportion(taken as u32, &in_order(&owned));

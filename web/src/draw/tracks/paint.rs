@@ -1,6 +1,6 @@
 //! Paints the tracks.
 
-use super::reduce::{nearest, runs};
+use super::reduce::{band, is_dense, nearest, runs};
 use super::{History, Ink, Layer, Stroke, Tone, Track, TrackBoxes};
 use crate::draw::geom::Rect;
 use crate::draw::pen::{Align, Patterns, Pen, canvas};
@@ -247,8 +247,14 @@ fn line(pen: Pen<'_>, plot: &Plot<'_>, values: &[f64], ink: Ink, stroke: Stroke,
         Stroke::Dashed => pen.dash(&[5.0, 3.0]),
     }
     for run in plot.runs(values) {
-        trace(pen, &run);
-        pen.stroke(colour(pen.theme, ink), width);
+        if stroke == Stroke::Solid && is_dense(&run) {
+            pen.ctx.begin_path();
+            pen.polygon(&band(&run, width / 2.0));
+            pen.fill(colour(pen.theme, ink));
+        } else {
+            trace(pen, &run);
+            pen.stroke(colour(pen.theme, ink), width);
+        }
     }
     pen.dash(&[]);
     if let (Ink::Class(rank), Stroke::Solid) = (ink, stroke) {
