@@ -46,7 +46,7 @@ impl Pace {
 /// How many requests or workers one drawn thing stands for; for the legend.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scales {
-    /// Requests per mark in flight between parts.
+    /// Requests per mark in flight between parts; 0 while none fly.
     pub flight: u64,
     /// Requests per mark in the lanes, by stage.
     pub lanes: Vec<u32>,
@@ -166,7 +166,8 @@ impl Picture {
             Motion::Paused => self.flight.hold(legs, model, pace.speed),
             Motion::Full => self.flight.advance(legs, model, dt_s, pace.speed),
         }
-        self.scales.flight = self.flight.per_mark();
+        let flies = pace.motion != Motion::Reduced && pace.speed <= Pace::FLY_TO;
+        self.scales.flight = if flies { self.flight.per_mark() } else { 0 };
     }
 
     /// Pixels of ribbon width for one request a second.
