@@ -79,7 +79,7 @@ pub struct Column<'a> {
 /// | column | is |
 /// |---|---|
 /// | `arrived_per_s.CLASS`, `completed_per_s.CLASS`, `goodput_per_s.CLASS`, `shed_per_s.CLASS` | rates |
-/// | `wait_s.CLASS` | mean wait of jobs that started in the step, summed over the stages |
+/// | `wait_s.CLASS` | mean wait of jobs that started in the step, summed over the stages; where none did and some wait, how long the oldest has waited |
 /// | `wait_s.STAGE.CLASS` | the same at one stage; only there with more than one stage |
 /// | `response_s.CLASS` | mean time from arrival to answer of jobs answered in the step |
 /// | `wait_ratio.CLASS` | `wait_s` over that of the class with the smallest delay weight; NaN below 24 queued |
@@ -485,9 +485,12 @@ fn take_samples(last: &Frame, next: &Frame, out: &mut Vec<Sample>) {
 
     let at_stages =
         || last.stages.iter().zip(&next.stages).flat_map(|(l, n)| l.classes.iter().zip(&n.classes));
-    out.extend(
-        at_stages().map(|(l, n)| mean(n.wait_sum_s - l.wait_sum_s, n.started.saturating_sub(l.started))),
-    );
+    out.extend(at_stages().map(|(l, n)| match n.started.saturating_sub(l.started) {
+        // Nobody was served although somebody waits: how long the oldest has waited so far. Left out, a starved
+        // class would look as if it did not wait at all.
+        0 if n.oldest_wait_s > 0.0 => Sample { v: n.oldest_wait_s, weight: 1.0 },
+        started => mean(n.wait_sum_s - l.wait_sum_s, started),
+    }));
     for stage in &next.stages {
         let classes = stage.classes.len();
         let queued = |class: usize| -> u64 {
@@ -631,6 +634,17 @@ mod tests {
         check(&history, "wait_s.gold", &[1.0, f64::NAN]);
         check(&history, "wait_ratio.free", &[f64::NAN, f64::NAN]);
         check(&history, "arrived_per_s.gold", &[8.0, 0.0]);
+    }
+
+    #[test]
+    fn a_class_nobody_of_which_is_served_waits_as_long_as_its_oldest() {
+        let mut history = History::new(names(&["accept", "serve"]), STEP);
+        history.push(&steady(2, 0, 30));
+        let mut starved = steady(2, 1, 30);
+        starved.stages[1].classes[1] = StageClassFrame { oldest_wait_s: 9.0, ..StageClassFrame::default() };
+        history.push(&starved);
+        check(&history, "wait_s.serve.free", &[9.0]);
+        check(&history, "wait_s.free", &[3.0 + 9.0]);
     }
 
     #[test]

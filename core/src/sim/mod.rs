@@ -454,16 +454,8 @@ impl Simulation {
             Ok(job) => {
                 self.note(1, u64::from(class.0));
                 self.count_inside(at, 1);
-                let request = Request {
-                    job,
-                    class,
-                    key,
-                    client,
-                    work,
-                    server: None,
-                    arrived: self.now,
-                    inside: true,
-                };
+                let request =
+                    Request { job, class, key, client, work, server: None, arrived: self.now, inside: true };
                 let slot = job.slot as usize;
                 if slot < self.requests.len() {
                     self.requests[slot] = request;
