@@ -36,7 +36,7 @@ impl Address {
     /// A view parameter that is a finite number at least 0.
     #[must_use]
     pub fn number(&self, key: &str) -> Option<f64> {
-        self.get(key)?.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0)
+        self.get(key).and_then(crate::figures::read).filter(|x| *x >= 0.0)
     }
 }
 

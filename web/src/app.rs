@@ -14,11 +14,10 @@ use crate::layout;
 use crate::link as share;
 use crate::live::{self, Live};
 use crate::prefs::{Prefs, ThemeChoice};
-use crate::protocol::{Answer, LogRead, Numbers, Order};
+use crate::protocol::{Answer, LogRead, Note, Numbers, Order};
 use crate::story::{self, Story};
 use crate::view;
 use crate::words::{Language, Words, fill};
-use std::collections::BTreeMap;
 use tidegate_core::measure::History;
 use tidegate_core::scenario::v1::ScenarioV1;
 use tidegate_core::scenario::{Newer, Parsed, Scenario, ScenarioError, presets};
@@ -137,6 +136,8 @@ pub struct Done {
 /// A field whose text is not in force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wrong {
+    /// Which: the path of the value in the scenario.
+    pub field: String,
     /// What stands in the field.
     pub typed: String,
     /// The rule it breaks; `None` if it is no number.
@@ -284,7 +285,7 @@ pub struct App {
     /// The preset it is, as long as nothing is changed.
     pub preset: Option<&'static str>,
     /// Fields that are not in force.
-    pub wrong: BTreeMap<String, Wrong>,
+    pub wrong: Vec<Wrong>,
     /// The field being typed in, and its text.
     pub typing: Option<(String, String)>,
     /// What the link claims.
@@ -404,7 +405,7 @@ impl Component for App {
             mode: Mode::Explore,
             parsed: preset_parsed(first),
             preset: Some(first.name),
-            wrong: BTreeMap::new(),
+            wrong: Vec::new(),
             typing: None,
             claim: None,
             run: None,
@@ -586,9 +587,15 @@ impl App {
     /// The link to the scenario as it is, with the run's hash if it is known and the moment if wanted.
     #[must_use]
     pub fn shared_link(&self) -> String {
-        let mut wire = self.parsed.clone();
-        sim::ENGINE.clone_into(&mut wire.wire.engine);
-        let mut link = format!("{}{}", base_url(), share::fragment(&wire));
+        let mut parsed = match &self.live.feed {
+            Some(feed) if self.mode == Mode::Live => Parsed::from(feed.scenario.wire().clone()),
+            _ => self.parsed.clone(),
+        };
+        sim::ENGINE.clone_into(&mut parsed.wire.engine);
+        let mut link = format!("{}{}", base_url(), share::fragment(&parsed));
+        if self.mode == Mode::Live {
+            return link;
+        }
         if self.share_at && self.now_s() > 0.0 {
             link.push_str(&format!("&at={}", figures::typed((self.now_s() * 10.0).round() / 10.0)));
         }
@@ -750,7 +757,7 @@ impl App {
             return;
         }
         if let Some(worker) = &self.worker
-            && let Ok(value) = crate::worker::to_js(&order)
+            && let Ok(value) = crate::worker::to_js(&order.into())
         {
             let _ = worker.post_message(&value);
         }
@@ -775,15 +782,15 @@ impl App {
             }
             return false;
         }
-        match serde_wasm_bindgen::from_value::<Answer>(data.clone()) {
-            Ok(Answer::Ready) => {
+        match crate::worker::heard(data).and_then(Note::answer) {
+            Some(Answer::Ready) => {
                 self.worker_ready = true;
                 for order in core::mem::take(&mut self.orders) {
                     self.order(order);
                 }
                 false
             }
-            Ok(Answer::Refused { run, reason }) if run == self.run_number => {
+            Some(Answer::Refused { run, reason }) if run == self.run_number => {
                 self.awaited = false;
                 self.playing = false;
                 let log =
@@ -796,7 +803,7 @@ impl App {
                 }
                 true
             }
-            Ok(Answer::Done { run, hash, events, work_ms }) if run == self.run_number => {
+            Some(Answer::Done { run, hash, events, work_ms }) if run == self.run_number => {
                 self.done = Some(Done { hash, events, work_ms });
                 self.share = 1.0;
                 if let Some(claim) = &mut self.claim {
@@ -806,18 +813,18 @@ impl App {
                 let _ = ctx;
                 true
             }
-            Ok(Answer::Log(read)) => {
+            Some(Answer::Log(read)) => {
                 self.notice = Some(Notice::Log(Box::new(read.clone())));
                 self.log = Some(read);
                 true
             }
-            Ok(Answer::LogRefused { name, reason, first_line }) => {
+            Some(Answer::LogRefused { name, reason, first_line }) => {
                 self.notice = Some(Notice::LogBad(name, reason, first_line));
                 true
             }
-            Ok(Answer::Refused { .. } | Answer::Done { .. }) => false,
-            Err(error) => {
-                self.notice = Some(Notice::Broke(error.to_string()));
+            Some(Answer::Refused { .. } | Answer::Done { .. }) => false,
+            None => {
+                self.notice = Some(Notice::Broke(String::new()));
                 true
             }
         }
@@ -1266,21 +1273,21 @@ impl App {
 
     fn edit(&mut self, edit: Edit) {
         let Some(change) = edit.change else {
-            self.wrong.insert(edit.field, Wrong { typed: edit.typed, error: None });
+            self.set_wrong(edit.field, edit.typed, None);
             return;
         };
         let mut parsed = self.parsed.clone();
         change(&mut parsed.wire);
         if parsed == self.parsed {
-            self.wrong.remove(&edit.field);
+            self.wrong.retain(|w| w.field != edit.field);
             return;
         }
         match Scenario::check(parsed.wire.clone()) {
             Err(error) => {
-                self.wrong.insert(edit.field, Wrong { typed: edit.typed, error: Some(error) });
+                self.set_wrong(edit.field, edit.typed, Some(error));
             }
             Ok(_) => {
-                self.wrong.remove(&edit.field);
+                self.wrong.retain(|w| w.field != edit.field);
                 let (field, at) = &self.last_edit;
                 if *field != edit.field || self.now_ms - at > UNDO_MS {
                     if self.undo.len() == UNDO_MOST {
@@ -1295,6 +1302,17 @@ impl App {
                 self.rerun();
             }
         }
+    }
+
+    fn set_wrong(&mut self, field: String, typed: String, error: Option<ScenarioError>) {
+        self.wrong.retain(|w| w.field != field);
+        self.wrong.push(Wrong { field, typed, error });
+    }
+
+    /// What is wrong with a field, if anything.
+    #[must_use]
+    pub fn wrong_at(&self, field: &str) -> Option<&Wrong> {
+        self.wrong.iter().find(|w| w.field == field)
     }
 
     /// Runs the changed scenario, and stands where the playhead stood.
@@ -1532,7 +1550,7 @@ fn text_of(value: &JsValue) -> String {
         .dyn_ref::<js_sys::Error>()
         .map(|e| String::from(e.message()))
         .or_else(|| value.as_string())
-        .unwrap_or_else(|| format!("{value:?}"))
+        .unwrap_or_default()
 }
 
 fn start_worker(link: &yew::html::Scope<App>) -> Result<web_sys::Worker, JsValue> {

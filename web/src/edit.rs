@@ -5,6 +5,14 @@ use tidegate_core::scenario::v1::{
     ActionV1, ClassV1, EventV1, FromV1, LawV1, LoadV1, PerV1, PhaseV1, QueueV1, RuleV1, ScenarioV1, ServerV1,
 };
 
+/// The classes from the highest priority down; equals as written.
+#[must_use]
+pub fn by_priority(s: &ScenarioV1) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..s.classes.len()).collect();
+    crate::draw::geom::sort_few(&mut order, |&a, &b| s.classes[a].priority > s.classes[b].priority);
+    order
+}
+
 /// Whole microseconds of a time in seconds.
 #[must_use]
 pub fn us(s: f64) -> u64 {
@@ -150,6 +158,18 @@ fn fresh(stem: &str, taken: &[&str]) -> String {
         .map(|n| format!("{stem}{n}"))
         .find(|name| !taken.contains(&name.as_str()))
         .unwrap_or_default()
+}
+
+/// Gives a class another kind of load, of about the same rate. Recorded traffic cannot be told to change, so the
+/// load events about the class go with its load.
+pub fn set_kind(s: &mut ScenarioV1, class: usize, kind: Kind) {
+    let Some(class) = s.classes.get_mut(class).filter(|c| Kind::of(&c.load) != kind) else { return };
+    let rate = crate::story::mean_rate(&class.load).unwrap_or(20.0).max(1.0);
+    class.load = kind.with_rate(rate, &class.name);
+    if kind == Kind::Trace {
+        let name = class.name.clone();
+        s.events.retain(|e| !matches!(&e.action, ActionV1::Load { class: Some(of), .. } if *of == name));
+    }
 }
 
 /// Adds a class below all others.
@@ -422,7 +442,7 @@ mod tests {
     fn every_kind_and_family_is_valid() {
         for kind in [Kind::Poisson, Kind::Even, Kind::Bursty, Kind::Closed, Kind::Trace] {
             let mut s = wire();
-            s.classes[0].load = kind.with_rate(50.0, "Checkout");
+            set_kind(&mut s, 0, kind);
             assert_eq!(Kind::of(&s.classes[0].load), kind);
             valid(&s);
         }

@@ -302,7 +302,7 @@ fn summary(name: String, trace: &Trace) -> LogRead {
         }
     }
     let mut labels: Vec<(String, u64)> = trace.labels.iter().cloned().zip(counts).collect();
-    labels.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    crate::draw::geom::sort_few(&mut labels, |a, b| a.1 > b.1);
     labels.truncate(64);
     crate::log::describe(
         trace,

@@ -121,6 +121,22 @@ pub fn typed(x: f64) -> String {
     if x == x.trunc() && x.abs() < 1e15 { format!("{x:.0}") } else { trimmed(x, 6) }
 }
 
+/// Reads a number as a person types it: blanks and thin separators do not matter, a comma is a point.
+#[must_use]
+pub fn read(text: &str) -> Option<f64> {
+    let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let plain = plain.replace(',', ".").replace('−', "-");
+    let (sign, digits) = match plain.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    // As JSON wants it: the page has a reader for that, and needs no second one.
+    let digits = digits.trim_start_matches('0').trim_end_matches('.');
+    let zero = if digits.starts_with(|c: char| c.is_ascii_digit()) { "" } else { "0" };
+    let zero = if digits.is_empty() && !plain.contains('0') { "" } else { zero };
+    serde_json::from_str(&format!("{sign}{zero}{digits}")).ok().filter(|x: &f64| x.is_finite())
+}
+
 /// With `digits` decimals, without trailing zeros.
 fn trimmed(x: f64, digits: usize) -> String {
     let text = format!("{x:.digits$}");
@@ -151,6 +167,28 @@ mod tests {
         ];
         for (s, want) in cases {
             assert_eq!(wait(s), want, "{s}");
+        }
+    }
+
+    #[test]
+    fn typed_numbers_are_read_as_meant() {
+        let good = [
+            ("12", 12.0),
+            ("0", 0.0),
+            ("00", 0.0),
+            ("007.5", 7.5),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("+3", 3.0),
+            ("−2", -2.0),
+        ];
+        for (text, want) in
+            good.into_iter().chain([("12\u{2009}400", 12_400.0), ("0,25", 0.25), ("1e3", 1000.0)])
+        {
+            assert_eq!(read(text), Some(want), "{text}");
+        }
+        for text in ["", "-", ".", "twelve", "1.2.3", "12ms", "NaN", "inf"] {
+            assert_eq!(read(text), None, "{text}");
         }
     }
 

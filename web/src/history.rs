@@ -60,28 +60,27 @@ fn column(h: &History, name: &str) -> Vec<f64> {
     h.column(name).map_or_else(Vec::new, |c| c.v.to_vec())
 }
 
-/// Point by point sum, as far as all go; a gap in one counts as nothing.
-fn sum(columns: impl IntoIterator<Item = Vec<f64>>) -> Vec<f64> {
-    columns
-        .into_iter()
-        .reduce(|mut a, b| {
-            for (x, y) in a.iter_mut().zip(&b) {
-                *x = match (x.is_finite(), y.is_finite()) {
-                    (true, true) => *x + y,
-                    (false, true) => *y,
-                    _ => *x,
-                };
-            }
-            a
-        })
-        .unwrap_or_default()
+/// Point by point sum; a gap in one counts as nothing.
+fn sum(columns: Vec<Vec<f64>>) -> Vec<f64> {
+    let mut columns = columns.into_iter();
+    let mut total = columns.next().unwrap_or_default();
+    for column in columns {
+        for (x, y) in total.iter_mut().zip(&column) {
+            *x = match (x.is_finite(), y.is_finite()) {
+                (true, true) => *x + y,
+                (false, true) => *y,
+                _ => *x,
+            };
+        }
+    }
+    total
 }
 
 /// A figure of every class by index, summed over the stages.
 fn per_class(feed: &Feed, h: &History, what: &str) -> Vec<Vec<f64>> {
     let stages = &feed.scenario.stages;
     (feed.scenario.classes.iter())
-        .map(|c| sum(stages.iter().map(|s| column(h, &format!("{what}.{}.{}", s.name, c.name)))))
+        .map(|c| sum(stages.iter().map(|s| column(h, &format!("{what}.{}.{}", s.name, c.name))).collect()))
         .collect()
 }
 
@@ -162,7 +161,10 @@ impl Plot {
                 }
                 layers.extend(ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))));
                 // No room for a space in the gutter.
-                let label = |v: f64| figures::wait(v).replace(' ', "");
+                let label = |v: f64| match v {
+                    v if v >= 0.1 => format!("{}s", figures::typed(v)),
+                    v => figures::wait(v).replace(' ', ""),
+                };
                 let lists = n.lists.iter().flatten();
                 let least = lists.copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
                 if most > 0.0 && most / least > 30.0 {
@@ -176,14 +178,16 @@ impl Plot {
             Kind::Ratio => {
                 let most = largest(n.lists.iter().map(Vec::as_slice));
                 let layers = ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))).collect();
-                let label = |v: f64| format!("{}×", figures::ratio(v));
+                let label = |v: f64| {
+                    if v < 1000.0 { format!("{}×", figures::ratio(v)) } else { format!("{}k×", v / 1000.0) }
+                };
                 Track::logarithmic(0.1, most.clamp(2.0, 1e4), label, layers)
             }
             Kind::Queue => {
                 let classes: Vec<(usize, Cow<'a, [f64]>)> = ranked().map(|(r, v)| (r, borrowed(v))).collect();
                 let mut track = Track::stacked(&classes, plain);
                 if n.ghosts.iter().any(|g| !g.is_empty()) {
-                    let all = sum(n.ghosts.iter().cloned());
+                    let all = sum(n.ghosts.clone());
                     track.layers.push(Layer::before(Cow::Owned(all), Ink::Ink2));
                 }
                 track
@@ -211,7 +215,11 @@ impl Plot {
     #[must_use]
     pub fn reading(&self, row: usize, at_s: f64, w: &Words) -> Vec<(Option<usize>, String, Tell)> {
         let (Some(&kind), Some(n)) = (self.kinds.get(row), self.numbers.get(row)) else { return Vec::new() };
-        let at = |v: &[f64]| nearest(v, self.start_s, self.step_s, at_s);
+        // The last step is not over yet: until it is, the one before stands.
+        let at = |v: &[f64]| {
+            let end_s = self.start_s + self.step_s * v.len().saturating_sub(1) as f64;
+            nearest(v, self.start_s, self.step_s, at_s.clamp(self.start_s, end_s.max(self.start_s)))
+        };
         let ranked = || {
             (self.order.iter().enumerate())
                 .filter_map(|(rank, &c)| Some((rank, n.lists.get(c).and_then(|v| at(v))?)))

@@ -1,13 +1,14 @@
 //! What the page and the simulation worker say to each other.
 //!
-//! Control goes as small objects (`serde-wasm-bindgen`). Whatever there is much of goes as one flat
+//! Control goes as one small object, a [`Note`] (`serde-wasm-bindgen`): one shape for all orders and answers, because
+//! each further type would bring its own reader and writer into the page. Whatever there is much of goes as one flat
 //! list of numbers, which the page receives as a transferred `Float64Array`: [`Numbers`].
 
 use serde::{Deserialize, Serialize};
 use tidegate_core::frame::{Frame, FrameError};
 
 /// From the page to the worker.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     /// Begins another run. Answers about earlier runs are to be ignored.
     Load {
@@ -47,7 +48,7 @@ pub enum Order {
 }
 
 /// From the worker to the page.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The worker listens.
     Ready,
@@ -83,7 +84,7 @@ pub enum Answer {
 }
 
 /// What a log or trace file holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogRead {
     /// Name of the file.
     pub name: String,
@@ -105,6 +106,132 @@ pub struct LogRead {
     pub mean_service_s: f64,
     /// What the reader decided by itself, in words of the core.
     pub notes: Vec<String>,
+}
+
+/// An order or answer on its way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    what: String,
+    run: u32,
+    count: u64,
+    second: u64,
+    number: f64,
+    text: String,
+    texts: Vec<String>,
+}
+
+impl Note {
+    fn new(what: &str, run: u32) -> Self {
+        Self { what: what.to_owned(), run, ..Self::default() }
+    }
+}
+
+impl From<Order> for Note {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Load { run, scenario, at_s, with_log } => {
+                Self { number: at_s, text: scenario, count: u64::from(with_log), ..Self::new("load", run) }
+            }
+            Order::Advance { run, to_s } => Self { number: to_s, ..Self::new("advance", run) },
+            Order::Seek { run, to_s } => Self { number: to_s, ..Self::new("seek", run) },
+            Order::StepEvent { run } => Self::new("step_event", run),
+            Order::ReadLog { name } => Self { text: name, ..Self::new("read_log", 0) },
+        }
+    }
+}
+
+impl Note {
+    /// The order it is, if it is one.
+    #[must_use]
+    pub fn order(self) -> Option<Order> {
+        let Self { run, number, text, count, .. } = self;
+        Some(match self.what.as_str() {
+            "load" => Order::Load { run, scenario: text, at_s: number, with_log: count != 0 },
+            "advance" => Order::Advance { run, to_s: number },
+            "seek" => Order::Seek { run, to_s: number },
+            "step_event" => Order::StepEvent { run },
+            "read_log" => Order::ReadLog { name: text },
+            _ => return None,
+        })
+    }
+
+    /// The answer it is, if it is one.
+    #[must_use]
+    pub fn answer(self) -> Option<Answer> {
+        let Self { run, number, text, count, second, texts, .. } = self;
+        Some(match self.what.as_str() {
+            "ready" => Answer::Ready,
+            "refused" => Answer::Refused { run, reason: text },
+            "done" => Answer::Done { run, hash: count, events: second, work_ms: number },
+            "log" => Answer::Log(LogRead::from_texts(&texts)?),
+            "log_refused" => {
+                let [reason, first_line] = <[String; 2]>::try_from(texts).ok()?;
+                Answer::LogRefused { name: text, reason, first_line }
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl From<Answer> for Note {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Ready => Self::new("ready", 0),
+            Answer::Refused { run, reason } => Self { text: reason, ..Self::new("refused", run) },
+            Answer::Done { run, hash, events, work_ms } => {
+                Self { count: hash, second: events, number: work_ms, ..Self::new("done", run) }
+            }
+            Answer::Log(read) => Self { texts: read.to_texts(), ..Self::new("log", 0) },
+            Answer::LogRefused { name, reason, first_line } => {
+                Self { text: name, texts: vec![reason, first_line], ..Self::new("log_refused", 0) }
+            }
+        }
+    }
+}
+
+impl LogRead {
+    /// Lines: name, format, figures, then counted lists of rejects, labels and notes.
+    fn to_texts(&self) -> Vec<String> {
+        let mut out = vec![self.name.clone(), self.format.clone()];
+        out.extend([self.rows, self.rejects, self.timed].map(|n| n.to_string()));
+        out.extend([self.span_s, self.mean_service_s].map(|x| x.to_string()));
+        out.push(self.first_rejects.len().to_string());
+        self.first_rejects.iter().for_each(|(n, why)| out.extend([n.to_string(), why.clone()]));
+        out.push(self.labels.len().to_string());
+        self.labels.iter().for_each(|(label, n)| out.extend([label.clone(), n.to_string()]));
+        out.extend(self.notes.iter().cloned());
+        out
+    }
+
+    fn from_texts(texts: &[String]) -> Option<Self> {
+        let mut texts = texts.iter();
+        let mut text = || texts.next().cloned();
+        let number = |text: Option<String>| text?.parse::<u64>().ok();
+        let (name, format) = (text()?, text()?);
+        let (rows, rejects, timed) = (number(text())?, number(text())?, number(text())?);
+        let (span_s, mean_service_s) = (crate::figures::read(&text()?)?, crate::figures::read(&text()?)?);
+        let first_rejects =
+            (0..number(text())?).map(|_| Some((number(text())?, text()?))).collect::<Option<_>>()?;
+        let labels = (0..number(text())?)
+            .map(|_| {
+                let label = text()?;
+                Some((label, number(text())?))
+            })
+            .collect::<Option<_>>()?;
+        let notes = texts.cloned().collect();
+        Some(Self {
+            name,
+            format,
+            rows,
+            rejects,
+            first_rejects,
+            span_s,
+            labels,
+            timed,
+            mean_service_s,
+            notes,
+        })
+    }
 }
 
 /// A flat list of numbers, decoded.
@@ -248,6 +375,43 @@ mod tests {
             }],
             servers: vec![],
         }
+    }
+
+    #[test]
+    fn orders_and_answers_survive_as_notes() {
+        let orders = [
+            Order::Load { run: 3, scenario: "{}".into(), at_s: 1.5, with_log: true },
+            Order::Advance { run: 3, to_s: 2.0 },
+            Order::Seek { run: 4, to_s: 0.0 },
+            Order::StepEvent { run: 4 },
+            Order::ReadLog { name: "a.log".into() },
+        ];
+        for order in orders {
+            assert_eq!(Note::from(order.clone()).order(), Some(order));
+        }
+        let read = LogRead {
+            name: "a.log".into(),
+            format: "access".into(),
+            rows: 7,
+            rejects: 2,
+            first_rejects: vec![(3, "no time".into()), (9, "no status".into())],
+            span_s: 12.25,
+            labels: vec![("page".into(), 5), ("image".into(), 2)],
+            timed: 7,
+            mean_service_s: 0.004,
+            notes: vec!["a note".into()],
+        };
+        let answers = [
+            Answer::Ready,
+            Answer::Refused { run: 1, reason: "no".into() },
+            Answer::Done { run: 1, hash: u64::MAX, events: 9, work_ms: 1.5 },
+            Answer::Log(read),
+            Answer::LogRefused { name: "x".into(), reason: "y".into(), first_line: String::new() },
+        ];
+        for answer in answers {
+            assert_eq!(Note::from(answer.clone()).answer(), Some(answer));
+        }
+        assert_eq!((Note::default().order(), Note::default().answer()), (None, None));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The simulator for programs: whole runs as text, without a page or a worker.
 
+use serde_json::{Value, json};
 use tidegate_core::import::{Options, parse_trace};
 use tidegate_core::link;
-use tidegate_core::report::Report;
 use tidegate_core::scenario::{Scenario, presets};
-use tidegate_core::sim::Simulation;
+use tidegate_core::sim::{ENGINE, Simulation};
 use wasm_bindgen::prelude::*;
 
 /// Names of the presets, as a JSON array.
@@ -12,11 +12,11 @@ use wasm_bindgen::prelude::*;
 #[must_use]
 pub fn preset_names() -> String {
     let names: Vec<&str> = presets::names().collect();
-    serde_json::Value::from(names).to_string()
+    Value::from(names).to_string()
 }
 
-/// Runs a scenario to its end and returns what `tidegate simulate --format json` prints, without its times.
-/// `scenario` is `preset:NAME`, a share link or JSON; `recorded` is the text of a log or trace, read as `--input`
+/// Runs a scenario to its end and returns its hash and counts as JSON: fields of what `tidegate simulate --format
+/// json` prints, without statistics. `scenario` is `preset:NAME`, a share link or JSON; `recorded` is the text of a log or trace, read as `--input`
 /// reads it, for classes that replay one.
 ///
 /// # Errors
@@ -36,7 +36,18 @@ pub fn simulate(scenario: &str, recorded: Option<&str>) -> Result<String, String
     let trace = recorded.map(read).transpose()?;
     let rows = trace.as_ref().map(|trace| (trace.rows.as_slice(), trace.labels.as_slice()));
     let result = Simulation::new(&scenario, 0, rows).map_err(|e| e.to_string())?.finish();
-    Ok(Report::of(&scenario, &[result]).to_json(&scenario).to_string())
+    let class = |(at, class): (usize, &tidegate_core::sim::ClassResult)| {
+        json!({
+            "name": scenario.classes[at].name, "arrived": class.arrived, "completed": class.completed,
+            "shed": class.shed, "failed": class.failed,
+        })
+    };
+    let classes: Vec<Value> = result.classes.iter().enumerate().map(class).collect();
+    let report = json!({
+        "scenario": scenario.wire().title, "seed": result.seed, "engine": ENGINE,
+        "trace_hash": format!("{:016x}", result.trace_hash), "events": result.events, "classes": classes,
+    });
+    Ok(report.to_string())
 }
 
 fn open(text: &str) -> Result<Scenario, String> {
@@ -65,8 +76,7 @@ pub fn bench_sim(runs: u32) -> Result<String, JsError> {
         events += sim.events();
         hash ^= sim.trace_hash();
     }
-    Ok(serde_json::json!({ "runs": runs.max(1), "events": events, "trace_hash": format!("{hash:016x}") })
-        .to_string())
+    Ok(json!({ "runs": runs.max(1), "events": events, "trace_hash": format!("{hash:016x}") }).to_string())
 }
 
 #[cfg(test)]

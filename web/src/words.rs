@@ -159,7 +159,7 @@ words! {
     by_rule: "by rule", "按规则";
     as_written: "as written", "按设定";
     anything_else: "any other", "其余";
-    stage: "{0} stage", "{0}阶段";
+    stage: "{0} stage", "{0} 阶段";
     waiting: "{0} waiting", "{0} 在等";
     policy_tail_drop: "Tail drop", "队尾丢弃";
     turned_away: "Turned away {0}/s", "已拒绝 {0}/s";

@@ -4,7 +4,7 @@
 //! once, whatever the speed.
 
 use crate::engine::{Engine, Output};
-use crate::protocol::{Answer, Order};
+use crate::protocol::{Answer, Note};
 use js_sys::{ArrayBuffer, Float64Array, Uint8Array};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -20,8 +20,13 @@ const SLICE_MS: f64 = 10.0;
 ///
 /// # Errors
 /// If the value cannot be represented, which our messages can.
-pub(crate) fn to_js(value: &impl Serialize) -> Result<JsValue, serde_wasm_bindgen::Error> {
-    value.serialize(&serde_wasm_bindgen::Serializer::new().serialize_large_number_types_as_bigints(true))
+pub(crate) fn to_js(note: &Note) -> Result<JsValue, serde_wasm_bindgen::Error> {
+    note.serialize(&serde_wasm_bindgen::Serializer::new().serialize_large_number_types_as_bigints(true))
+}
+
+/// The note in a message, if it is one of ours.
+pub(crate) fn heard(data: &JsValue) -> Option<Note> {
+    serde_wasm_bindgen::from_value(data.clone()).ok()
 }
 
 struct Worker {
@@ -36,7 +41,7 @@ impl Worker {
         let mut out = Vec::new();
         if let Some(buffer) = data.dyn_ref::<ArrayBuffer>() {
             self.engine.borrow_mut().take_log(&Uint8Array::new(buffer).to_vec(), &mut out);
-        } else if let Ok(order) = serde_wasm_bindgen::from_value::<Order>(data.clone()) {
+        } else if let Ok(order) = heard(data).and_then(Note::order).ok_or(()) {
             self.engine.borrow_mut().take(order, &mut out);
         }
         self.send(out);
@@ -63,7 +68,7 @@ impl Worker {
     fn send(&self, out: Vec<Output>) {
         for output in out {
             match output {
-                Output::Answer(answer) => self.answer(&answer),
+                Output::Answer(answer) => self.answer(answer),
                 Output::Numbers(list) => {
                     let array = Float64Array::from(list.as_slice());
                     let transfer = js_sys::Array::of1(&array.buffer());
@@ -73,8 +78,8 @@ impl Worker {
         }
     }
 
-    fn answer(&self, answer: &Answer) {
-        if let Ok(value) = to_js(answer) {
+    fn answer(&self, answer: Answer) {
+        if let Ok(value) = to_js(&answer.into()) {
             let _ = self.scope.post_message(&value);
         }
     }
@@ -98,6 +103,6 @@ pub fn run_worker() -> Result<(), JsValue> {
     channel.port1().set_onmessage(Some(work.as_ref().unchecked_ref()));
     work.forget(); // lives as long as the worker
 
-    worker.answer(&Answer::Ready);
+    worker.answer(Answer::Ready);
     Ok(())
 }

@@ -36,8 +36,35 @@ fn read_digits(digits: &[u8]) -> Option<i128> {
 }
 
 fn with_exponent(text: &[u8], unit: i64) -> Option<i64> {
-    let number: f64 = core::str::from_utf8(text).ok()?.parse().ok()?;
-    let nanos = libm::round(number * unit as f64);
+    // By hand: std's parser carries 10 KB of powers of ten into the page for the few numbers written so.
+    let (mantissa, exponent) = text.split_at(text.iter().position(|b| matches!(b, b'e' | b'E'))?);
+    let (negative, mantissa) = match mantissa {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let point = mantissa.iter().position(|&b| b == b'.').unwrap_or(mantissa.len());
+    let (whole, fraction) = (&mantissa[..point], mantissa.get(point + 1..).unwrap_or_default());
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let kept = &fraction[..fraction.len().min(18)];
+    read_digits_only(&fraction[kept.len()..])?;
+    let scale = 10i128.pow(kept.len() as u32);
+    let digits = read_digits(whole)?.checked_mul(scale)?.checked_add(read_digits(kept)?)?;
+    let (down, exponent) = match &exponent[1..] {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let exponent = i32::try_from(read_digits(exponent).filter(|_| !exponent.is_empty())?).ok()?;
+    let power = if down { -exponent } else { exponent } - kept.len() as i32;
+    let shifted = match power {
+        // Dividing by an exact power rounds once, multiplying by its inverse twice.
+        ..0 => digits as f64 / libm::pow(10.0, f64::from(-power)),
+        _ => digits as f64 * libm::pow(10.0, f64::from(power)),
+    };
+    let nanos = libm::round(if negative { -shifted } else { shifted } * unit as f64);
     (nanos.abs() < 9.2e18).then_some(nanos as i64)
 }
 

@@ -124,7 +124,8 @@ fn keep<T>(place: &mut Option<T>, value: Option<T>) -> bool {
 }
 
 fn number(text: &str, lo: f64, hi: f64) -> Option<f64> {
-    f64::from_str(text).ok().filter(|x| (lo..=hi).contains(x))
+    // As JSON writes it; std's own reader would bring a second set of tables into the page.
+    serde_json::from_str::<f64>(text).ok().filter(|x| (lo..=hi).contains(x))
 }
 
 fn flag(text: &str) -> Option<bool> {

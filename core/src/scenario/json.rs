@@ -74,7 +74,7 @@ pub(super) fn push_value(out: &mut String, value: &Value) {
         }
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| key.as_str());
+            entries.sort_unstable_by_key(|(key, _)| key.as_str());
             out.push('{');
             for (i, (key, item)) in entries.into_iter().enumerate() {
                 if i > 0 {

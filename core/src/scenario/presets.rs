@@ -34,7 +34,8 @@ impl Preset {
 macro_rules! presets {
     ($($name:literal, $title:literal, $question:literal, $look_for:literal;)*) => {
         /// Every preset; the first is what the page opens with.
-        pub const ALL: &[Preset] = &[$(Preset {
+        // A static: of a constant, each crate that names it would carry a copy.
+        pub static ALL: &[Preset] = &[$(Preset {
             name: $name,
             title: $title,
             question: $question,

@@ -95,6 +95,17 @@ pub fn round_up_125(x: f64) -> f64 {
     decade
 }
 
+/// Sorts a few things by insertion, equals as they stand: each of std's sorts weighs more than a track.
+pub fn sort_few<T>(list: &mut [T], before: impl Fn(&T, &T) -> bool) {
+    for end in 1..list.len() {
+        let mut i = end;
+        while i > 0 && before(&list[i], &list[i - 1]) {
+            list.swap(i, i - 1);
+            i -= 1;
+        }
+    }
+}
+
 /// Splits `total` in proportion to `shares` so that the parts sum to it (largest remainders; a tie goes to
 /// the first). Negative, infinite and not-a-number shares count as 0; if all are 0 every part is.
 #[must_use]
@@ -108,7 +119,8 @@ pub fn apportion(total: u32, shares: &[f64]) -> Vec<u32> {
     let mut parts: Vec<u32> = exact.iter().map(|x| x.floor() as u32).collect();
     let given: u64 = parts.iter().map(|&n| u64::from(n)).sum();
     let mut by_rest: Vec<usize> = (0..parts.len()).collect();
-    by_rest.sort_by(|&a, &b| (exact[b] - exact[b].floor()).total_cmp(&(exact[a] - exact[a].floor())));
+    let rest = |i: usize| exact[i] - exact[i].floor();
+    sort_few(&mut by_rest, |&a, &b| rest(a) > rest(b));
     for &i in by_rest.iter().take((u64::from(total).saturating_sub(given)) as usize) {
         parts[i] += 1;
     }

@@ -67,7 +67,7 @@ impl Cast {
     #[must_use]
     pub fn new(classes: Vec<CastClass>, stages: Vec<CastStage>, server_slots: Vec<u32>) -> Self {
         let mut order: Vec<usize> = (0..classes.len()).collect();
-        order.sort_by_key(|&c| core::cmp::Reverse(classes[c].level));
+        super::geom::sort_few(&mut order, |&a, &b| classes[a].level > classes[b].level);
         Self { order, classes, stages, server_slots }
     }
 

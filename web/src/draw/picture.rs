@@ -5,7 +5,7 @@
 
 use super::boxes::{Boxes, Orientation, PoolBoxes, ServerBoxes, StageBoxes};
 use super::flight::Flight;
-use super::geom::{Lattice, QueueAxis, Rect, apportion, gate, round_up_125};
+use super::geom::{Lattice, QueueAxis, Rect, apportion, gate, round_up_125, sort_few};
 use super::legs::{Leg, Travel, balancer_bar, legs, slot};
 use super::model::{PictureModel, ServerView, StageClassView, StageView};
 use super::pen::{Align, Patterns, Pen, grouped};
@@ -259,7 +259,7 @@ fn classifier(pen: Pen<'_>, boxes: &Boxes, legs: &[Leg], px_per_rate: f64) {
     let mut openings: Vec<(f64, f64)> = (legs.iter().filter(|leg| leg.travel == Travel::Ask))
         .map(|leg| (leg.curve.p[3].1, (leg.flow.per_s * px_per_rate / 2.0 + 4.0).max(7.0)))
         .collect();
-    openings.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sort_few(&mut openings, |a, b| a.0 < b.0);
     pen.ctx.begin_path();
     for (middle, half) in openings {
         pen.add_round(&Rect::new(x, y, 4.0, middle - half - y), 2.0);

@@ -130,7 +130,10 @@ fn share(app: &App, link: &Link) -> Html {
         let input: web_sys::HtmlInputElement = e.target_unchecked_into();
         Msg::Do(Do::ShareAt(input.checked()))
     });
-    let proof = if app.with_log {
+    let live = app.mode == crate::app::Mode::Live;
+    let proof = if live {
+        String::new()
+    } else if app.with_log {
         w.share_no_log.to_owned()
     } else {
         match app.done {
@@ -148,7 +151,7 @@ fn share(app: &App, link: &Link) -> Html {
                 <span><b>{ length }</b>{ w.share_length.replace("{0}", "") }</span>
                 <span>{ if length > WARN_CHARS { w.share_long } else { w.share_safe } }</span>
             </div>
-            <label class="check" style="margin-top:8px">
+            <label class="check" style="margin-top:8px" hidden={live}>
                 <input type="checkbox" checked={app.share_at} onchange={tick} />
                 <span>{ fill(w.share_at, &[&figures::clock(app.now_s())]) }</span>
             </label>

@@ -27,7 +27,10 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
     if app.mode == Mode::Live {
         return html! {
             <aside {class} id="editor" aria-label={w.editor}>
-                <div class="sections"><div class="body"><p class="help">{w.live_edit}</p></div></div>
+                <div class="sections"><div class="body">
+                    if let Some(feed) = app.feed() { <p class="help">{ &feed.scenario.wire().about }</p> }
+                    <p class="help">{w.live_edit}</p>
+                </div></div>
             </aside>
         };
     }
@@ -181,14 +184,9 @@ fn change(field: &str, typed: &str, number: Option<f64>, set: &Set) -> Msg {
     })
 }
 
-fn parse(text: &str) -> Option<f64> {
-    let plain: String = text.chars().filter(|c| !c.is_whitespace() && *c != '\u{2009}').collect();
-    plain.replace(',', ".").replace('−', "-").parse().ok().filter(|x: &f64| x.is_finite())
-}
-
 fn wrong(app: &App, field: &str) -> Html {
     let w = app.words();
-    let Some(wrong) = app.wrong.get(field) else { return Html::default() };
+    let Some(wrong) = app.wrong_at(field) else { return Html::default() };
     let text = match &wrong.error {
         None => w.not_a_number.to_owned(),
         Some(e) if e.path == field => fill(w.error_rule, &[&e.rule]),
@@ -200,14 +198,14 @@ fn wrong(app: &App, field: &str) -> Html {
 fn number(app: &App, link: &Link, n: Number<'_>) -> Html {
     let field = n.id.clone();
     let setter = Rc::clone(&n.set);
-    let commit = move |text: String| Some(change(&field, &text, parse(&text), &setter));
+    let commit = move |text: String| Some(change(&field, &text, figures::read(&text), &setter));
     let typed = Typed { id: &n.id, value: figures::typed(n.value), label: n.label, class: "", numeric: true };
     let input = text_field(app, link, typed, commit);
     let slider = n.range.place(n.value).map(|place| {
         let (field, setter, range, whole) = (n.id.clone(), Rc::clone(&n.set), n.range, n.whole);
         let slide = link.callback(move |e: InputEvent| {
             let input: web_sys::HtmlInputElement = e.target_unchecked_into();
-            let value = range.value(input.value().parse().unwrap_or(0.0), whole);
+            let value = range.value(input.value_as_number(), whole);
             change(&field, &figures::typed(value), Some(value), &setter)
         });
         html! {
@@ -216,7 +214,7 @@ fn number(app: &App, link: &Link, n: Number<'_>) -> Html {
                 aria-valuetext={format!("{} {}", figures::typed(n.value), n.unit)} oninput={slide} />
         }
     });
-    let class = classes!("field", app.wrong.contains_key(&n.id).then_some("wrong"));
+    let class = classes!("field", app.wrong_at(&n.id).is_some().then_some("wrong"));
     html! {
         <div {class}>
             <div class="l">
@@ -250,7 +248,7 @@ fn text(
     };
     let typed = Typed { id: &id, value: value.to_owned(), label, class: "", numeric: false };
     let input = text_field(app, link, typed, commit);
-    let class = classes!("field", app.wrong.contains_key(&id).then_some("wrong"));
+    let class = classes!("field", app.wrong_at(&id).is_some().then_some("wrong"));
     html! {
         <div {class}>
             <div class="l"><label for={id.clone()}>{label}</label><span class={classes!("number", kind)}>{ input }</span></div>
@@ -481,8 +479,7 @@ fn law(
 fn traffic(app: &App, link: &Link) -> Html {
     let w = app.words();
     let wire = &app.parsed.wire;
-    let mut order: Vec<usize> = (0..wire.classes.len()).collect();
-    order.sort_by_key(|&c| core::cmp::Reverse(wire.classes[c].priority));
+    let order = edit::by_priority(wire);
     let many = wire.classes.len() > 1;
     let parts = order.into_iter().enumerate().map(|(rank, c)| {
         let class = &wire.classes[c];
@@ -505,12 +502,7 @@ fn traffic(app: &App, link: &Link) -> Html {
                 { load(app, link, c) }
                 <details>
                     <summary class="help">{ details_summary(app, c) }</summary>
-                    { choices(app, link, &format!("classes[{c}].load"), w.load_kind, kind, kinds, move |s, kind| {
-                        if let Some(class) = s.classes.get_mut(c) && Kind::of(&class.load) != kind {
-                            let rate = crate::story::mean_rate(&class.load).unwrap_or(20.0).max(1.0);
-                            class.load = kind.with_rate(rate, &class.name);
-                        }
-                    }) }
+                    { choices(app, link, &format!("classes[{c}].load"), w.load_kind, kind, kinds, move |s, kind| edit::set_kind(s, c, kind)) }
                     { law(app, link, &format!("classes[{c}].service"), w.service, &class.service,
                         move |s| s.classes.get_mut(c).map(|c| &mut c.service)) }
                     { text(app, link, format!("classes[{c}].name"), w.class_name, &class.name, "wide",
@@ -643,8 +635,7 @@ fn load(app: &App, link: &Link, c: usize) -> Html {
 fn classifier(app: &App, link: &Link) -> Html {
     let w = app.words();
     let wire = &app.parsed.wire;
-    let mut order: Vec<usize> = (0..wire.classes.len()).collect();
-    order.sort_by_key(|&c| core::cmp::Reverse(wire.classes[c].priority));
+    let order = edit::by_priority(wire);
     let parts = order.into_iter().enumerate().map(|(rank, c)| {
         let class = &wire.classes[c];
         let place = class.rules.iter().position(|r| r.path.is_some());

@@ -14,7 +14,6 @@ pub(super) const BACK: &str = "M11 3.5 5.5 8l5.5 4.5zM4 3.5v9";
 pub(super) const FORWARD: &str = "M5 3.5 10.5 8 5 12.5zM12 3.5v9";
 pub(super) const EVENT: &str = "M3 8h5.5M6.5 5.5 9 8l-2.5 2.5M12.5 8v.01";
 pub(super) const TERMINAL: &str = "m3 4.5 3.5 3.5L3 11.5M8 12h5";
-pub(super) const FILE: &str = "M9.5 2H4.5a1 1 0 0 0-1 1v10a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1V5zM9.5 2v3h3";
 
 /// The mark of the product: a gate with three lanes before it and two behind.
 pub(super) fn brand() -> Html {

@@ -123,7 +123,7 @@ fn text_field(
     field: Typed<'_>,
     commit: impl Fn(String) -> Option<Msg> + 'static,
 ) -> Html {
-    let shown = match (&app.typing, app.wrong.get(field.id)) {
+    let shown = match (&app.typing, app.wrong_at(field.id)) {
         (Some((id, text)), _) if id == field.id => text.clone(),
         (_, Some(wrong)) => wrong.typed.clone(),
         _ => field.value,
@@ -141,7 +141,7 @@ fn text_field(
         messages
     });
     let mode = if field.numeric { "decimal" } else { "text" };
-    let invalid = app.wrong.contains_key(field.id).then_some("true");
+    let invalid = app.wrong_at(field.id).is_some().then_some("true");
     html! {
         <input id={field.id.to_owned()} class={field.class.to_owned()} value={shown} inputmode={mode}
             autocomplete="off" spellcheck="false" aria-label={field.label.to_owned()} aria-invalid={invalid}

@@ -1,6 +1,6 @@
 //! What is said over the picture when there is nothing to see, or something to decide. Never a spinner alone.
 
-use super::{Link, choose, icons, on, opens};
+use super::{Link, choose, on, opens};
 use crate::app::{App, Dialog, Do, Mode, Notice};
 use crate::figures;
 use crate::live::Status;
@@ -8,118 +8,125 @@ use crate::protocol::LogRead;
 use crate::words::fill;
 use yew::prelude::*;
 
+/// What starts a server to look at.
+const START: &str = "tidegate play --demo";
+
+/// What a state says, and what can be done about it.
+#[derive(Default)]
+struct Card {
+    kind: &'static str,
+    title: String,
+    text: String,
+    pre: String,
+    /// Share of something that is under way, in percent.
+    meter: Option<u8>,
+    buttons: Vec<Html>,
+}
+
+impl Card {
+    fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { title: title.into(), text: text.into(), ..Self::default() }
+    }
+
+    fn pre(mut self, pre: impl Into<String>) -> Self {
+        self.pre = pre.into();
+        self
+    }
+
+    fn with(mut self, buttons: Vec<Html>) -> Self {
+        self.buttons = buttons;
+        self
+    }
+
+    fn html(self) -> Html {
+        html! {
+            <section class={classes!("state", self.kind)} id="state" aria-live="polite">
+                <div class="card">
+                    <h2>{self.title}</h2>
+                    if !self.text.is_empty() { <p>{self.text}</p> }
+                    if !self.pre.is_empty() { <pre>{self.pre}</pre> }
+                    if let Some(part) = self.meter {
+                        <div class="meter"><i style={format!("width:{part}%")}></i></div>
+                    }
+                    if !self.buttons.is_empty() { <div class="row">{ for self.buttons }</div> }
+                </div>
+            </section>
+        }
+    }
+}
+
+fn button(words: &'static str, first: bool, press: Callback<MouseEvent>) -> Html {
+    html! { <button class={classes!("button", first.then_some("first"))} onclick={press}>{words}</button> }
+}
+
 /// The state, if one is to be shown.
 pub(super) fn over(app: &App, link: &Link) -> Html {
     let w = app.words();
-    if app.dragging {
-        return card("drop", html! { <><h2>{w.drop_here}</h2><p>{w.drop_about}</p></> });
-    }
-    if let Some(notice) = &app.notice {
-        return card("", of_notice(app, link, notice));
-    }
-    if app.mode == Mode::Live {
-        return live(app, link);
-    }
-    match app.feed() {
-        None => card(
-            "",
-            html! {
-                <><h2>{w.loading}</h2><p>{w.loading_about}</p><div class="meter"><i style="width:62%"></i></div></>
-            },
-        ),
-        Some(feed) if feed.is_empty() => card(
-            "over",
-            html! {
-                <>
-                    <h2>{w.empty}</h2><p>{w.empty_about}</p>
-                    <div class="row">
-                        <button class="button first" onclick={on(link, Do::RaiseRate)}>{w.raise_rate}</button>
-                        <button class="button" onclick={opens(link, Dialog::Presets)}>{w.pick_preset}</button>
-                    </div>
-                </>
-            },
-        ),
-        Some(_) => Html::default(),
-    }
-}
-
-fn card(kind: &'static str, inside: Html) -> Html {
-    html! {
-        <section class={classes!("state", kind)} id="state" aria-live="polite"><div class="card">{ inside }</div></section>
-    }
-}
-
-fn of_notice(app: &App, link: &Link, notice: &Notice) -> Html {
-    let w = app.words();
-    let dismiss = || html! { <button class="button" onclick={on(link, Do::Dismiss)}>{w.keep_last}</button> };
-    let presets = |words: &'static str| {
-        html! { <button class="button first" onclick={opens(link, Dialog::Presets)}>{words}</button> }
+    let card = if app.dragging {
+        Some(Card { kind: "drop", ..Card::new(w.drop_here, w.drop_about) })
+    } else if let Some(notice) = &app.notice {
+        Some(of_notice(app, link, notice))
+    } else if app.mode == Mode::Live {
+        live(app, link)
+    } else {
+        match app.feed() {
+            None => Some(Card { meter: Some(62), ..Card::new(w.loading, w.loading_about) }),
+            Some(feed) if feed.is_empty() => {
+                let buttons = vec![
+                    button(w.raise_rate, true, on(link, Do::RaiseRate)),
+                    button(w.pick_preset, false, opens(link, Dialog::Presets)),
+                ];
+                Some(Card { kind: "over", ..Card::new(w.empty, w.empty_about).with(buttons) })
+            }
+            Some(_) => None,
+        }
     };
+    card.map(Card::html).unwrap_or_default()
+}
+
+fn of_notice(app: &App, link: &Link, notice: &Notice) -> Card {
+    let w = app.words();
+    let dismiss = |words| button(words, false, on(link, Do::Dismiss));
+    let presets = |words, first| button(words, first, opens(link, Dialog::Presets));
+    let reload = || button(w.reload, true, on(link, Do::Reload));
+    let file = || button(w.open_file, true, choose(app));
     match notice {
-        Notice::Damaged(reason) => html! {
-            <>
-                <h2>{w.damaged}</h2><p>{w.damaged_about}</p><pre>{reason}</pre>
-                <div class="row">{ presets(w.start_fresh) }{ dismiss() }</div>
-            </>
-        },
-        Notice::Newer(newer) => html! {
-            <>
-                <h2>{w.newer}</h2>
-                <p>{ fill(w.newer_about, &[
-                    if newer.title.is_empty() { w.untitled } else { &newer.title },
-                    &newer.version.to_string(),
-                    &tidegate_core::scenario::v1::VERSION.to_string(),
-                ]) }</p>
-                if !newer.json.is_empty() { <pre>{ &newer.json }</pre> }
-                <div class="row">
-                    <button class="button first" onclick={on(link, Do::Reload)}>{w.reload}</button>{ dismiss() }
-                </div>
-            </>
-        },
-        Notice::Bad(reason) => html! {
-            <>
-                <h2>{w.bad_scenario}</h2><pre>{reason}</pre>
-                <div class="row">{ presets(w.pick_preset) }{ dismiss() }</div>
-            </>
-        },
-        Notice::Broke(reason) => html! {
-            <>
-                <h2>{w.worker_broke}</h2><p>{ fill(w.worker_broke_about, &[reason]) }</p>
-                <div class="row"><button class="button first" onclick={on(link, Do::Reload)}>{w.reload}</button></div>
-            </>
-        },
-        Notice::NeedsLog => html! {
-            <>
-                <h2>{w.needs_log}</h2><p>{w.needs_log_about}</p>
-                <div class="row">
-                    <button class="button first" onclick={choose(app)}>{w.open_file}</button>
-                    <button class="button" onclick={opens(link, Dialog::Presets)}>{w.pick_preset}</button>
-                </div>
-            </>
-        },
-        Notice::Reading(name) => html! {
-            <><h2>{ fill(w.reading, &[name]) }</h2><div class="meter"><i style="width:50%"></i></div></>
-        },
+        Notice::Damaged(reason) => Card::new(w.damaged, w.damaged_about)
+            .pre(reason)
+            .with(vec![presets(w.start_fresh, true), dismiss(w.keep_last)]),
+        Notice::Newer(newer) => {
+            let title = if newer.title.is_empty() { w.untitled } else { &newer.title };
+            let known = tidegate_core::scenario::v1::VERSION.to_string();
+            let text = fill(w.newer_about, &[title, &newer.version.to_string(), &known]);
+            Card::new(w.newer, text).pre(&newer.json).with(vec![reload(), dismiss(w.keep_last)])
+        }
+        Notice::Bad(reason) => Card::new(w.bad_scenario, "")
+            .pre(reason)
+            .with(vec![presets(w.pick_preset, true), dismiss(w.keep_last)]),
+        Notice::Broke(reason) => {
+            Card::new(w.worker_broke, fill(w.worker_broke_about, &[reason])).with(vec![reload()])
+        }
+        Notice::NeedsLog => {
+            Card::new(w.needs_log, w.needs_log_about).with(vec![file(), presets(w.pick_preset, false)])
+        }
+        Notice::Reading(name) => Card { meter: Some(50), ..Card::new(fill(w.reading, &[name]), "") },
         Notice::Log(read) => log(app, link, read),
-        Notice::LogBad(name, reason, first_line) => html! {
-            <>
-                <h2>{ fill(w.log_bad, &[name]) }</h2><p>{reason}</p>
-                if !first_line.is_empty() { <><p>{w.log_bad_first}</p><pre>{first_line}</pre></> }
-                <div class="row">
-                    <button class="button first" onclick={choose(app)}>{w.open_file}</button>{ dismiss() }
-                </div>
-            </>
-        },
-        Notice::Heavy(events) => html! {
-            <>
-                <h2>{w.heavy}</h2><p>{ fill(w.heavy_about, &[&figures::count(events.round() as u64)]) }</p>
-                <div class="row"><button class="button first" onclick={on(link, Do::PlayHeavy)}>{w.play_it}</button></div>
-            </>
-        },
+        Notice::LogBad(name, reason, first_line) => {
+            let pre = if first_line.is_empty() {
+                String::new()
+            } else {
+                format!("{}\n{first_line}", w.log_bad_first)
+            };
+            Card::new(fill(w.log_bad, &[name]), reason).pre(pre).with(vec![file(), dismiss(w.keep_last)])
+        }
+        Notice::Heavy(events) => {
+            let text = fill(w.heavy_about, &[&figures::count(events.round() as u64)]);
+            Card::new(w.heavy, text).with(vec![button(w.play_it, true, on(link, Do::PlayHeavy))])
+        }
     }
 }
 
-fn log(app: &App, link: &Link, read: &LogRead) -> Html {
+fn log(app: &App, link: &Link, read: &LogRead) -> Card {
     let w = app.words();
     let all = read.rows + read.rejects;
     let title = if read.rejects == 0 {
@@ -130,79 +137,42 @@ fn log(app: &App, link: &Link, read: &LogRead) -> Html {
     let timed = if read.timed > 0 { w.log_timed } else { w.log_untimed };
     let most: Vec<String> =
         read.labels.iter().take(6).map(|(l, n)| format!("{l} ({})", figures::count(*n))).collect();
+    let mut text = fill(w.log_read_about, &[&read.name, &figures::wait(read.span_s), timed]);
+    text.push(' ');
+    text.push_str(&fill(w.log_classes, &[&most.join(", ")]));
+    if read.labels.len() > most.len() {
+        text.push(' ');
+        text.push_str(&fill(w.log_others, &[&(read.labels.len() - most.len()).to_string()]));
+    }
     let mut lines: Vec<String> = read.notes.clone();
     lines.extend(read.first_rejects.iter().map(|(n, why)| fill(w.log_line, &[&n.to_string(), why])));
-    let mut classes = fill(w.log_classes, &[&most.join(", ")]);
-    if read.labels.len() > most.len() {
-        classes.push(' ');
-        classes.push_str(&fill(w.log_others, &[&(read.labels.len() - most.len()).to_string()]));
-    }
-    let about = fill(w.log_read_about, &[&read.name, &figures::wait(read.span_s), timed]);
-    html! {
-        <>
-            <h2 id="log-read" data-rows={read.rows.to_string()} data-rejects={read.rejects.to_string()}>{title}</h2>
-            <p>{about}<br />{classes}</p>
-            if !lines.is_empty() { <pre>{ lines.join("\n") }</pre> }
-            <div class="row">
-                <button class="button first" id="play-log" onclick={on(link, Do::PlayLog)}>{w.log_play}</button>
-                <button class="button" onclick={on(link, Do::Dismiss)}>{w.log_cancel}</button>
-            </div>
-        </>
-    }
+    Card { kind: "log", ..Card::new(title, text) }.pre(lines.join("\n")).with(vec![
+        button(w.log_play, true, on(link, Do::PlayLog)),
+        button(w.log_cancel, false, on(link, Do::Dismiss)),
+    ])
 }
 
-fn live(app: &App, link: &Link) -> Html {
+fn live(app: &App, link: &Link) -> Option<Card> {
     let w = app.words();
     let live = &app.live;
     let address = live.shown_address();
-    let again = Do::Connect(live.address.clone());
-    let row = html! {
-        <div class="row">
-            <button class="button first" onclick={on(link, again)}>{w.try_now}</button>
-            <button class="button" onclick={on(link, Do::Disconnect)}>{w.disconnect}</button>
-        </div>
-    };
-    match &live.status {
-        Status::Lost(s) => card(
-            "over",
-            html! {
-                <><h2>{w.live_lost}</h2><p>{ fill(w.live_lost_about, &[&address, &s.to_string()]) }</p>{ row }</>
-            },
-        ),
-        Status::Refused => {
-            let command = "tidegate play --demo";
-            card(
-                "",
-                html! {
-                    <>
-                        <h2>{ fill(w.live_refused, &[&address]) }</h2><p>{w.live_refused_about}</p>
-                        <p>{w.start_here}{" "}<code>{command}</code>{" "}
-                            <button class="icon" style="display:inline-grid;vertical-align:middle" aria-label={w.copy}
-                                onclick={on(link, Do::Copy(command.to_owned()))}>{ icons::line(icons::FILE) }</button>
-                        </p>
-                        { row }
-                    </>
-                },
-            )
+    let again = |words| button(words, true, on(link, Do::Connect(live.address.clone())));
+    let leave = || button(w.disconnect, false, on(link, Do::Disconnect));
+    Some(match &live.status {
+        Status::Lost(s) => {
+            let text = fill(w.live_lost_about, &[&address, &s.to_string()]);
+            Card { kind: "over", ..Card::new(w.live_lost, text) }.with(vec![again(w.try_now), leave()])
         }
-        Status::Foreign(reason) => card(
-            "",
-            html! {
-                <><h2>{w.live_foreign}</h2><p>{ fill(w.live_foreign_about, &[reason]) }</p>{ row }</>
-            },
-        ),
-        Status::Connecting if live.feed.is_none() => card("", html! { <h2>{w.live_waiting}</h2> }),
-        Status::Off if live.feed.is_none() => card(
-            "",
-            html! {
-                <>
-                    <h2>{w.live_off}</h2><p>{w.live_hint}</p>
-                    <div class="row">
-                        <button class="button first" onclick={on(link, Do::Connect(live.address.clone()))}>{w.connect}</button>
-                    </div>
-                </>
-            },
-        ),
-        Status::On | Status::Connecting | Status::Off => Html::default(),
-    }
+        Status::Refused => {
+            let copy = button(w.copy, false, on(link, Do::Copy(START.to_owned())));
+            Card::new(fill(w.live_refused, &[&address]), w.live_refused_about)
+                .pre(format!("{}: {START}", w.start_here))
+                .with(vec![again(w.try_now), copy, leave()])
+        }
+        Status::Foreign(reason) => Card::new(w.live_foreign, fill(w.live_foreign_about, &[reason]))
+            .with(vec![again(w.try_now), leave()]),
+        Status::Connecting if live.feed.is_none() => Card::new(w.live_waiting, ""),
+        Status::Off if live.feed.is_none() => Card::new(w.live_off, w.live_hint).with(vec![again(w.connect)]),
+        Status::On | Status::Connecting | Status::Off => return None,
+    })
 }

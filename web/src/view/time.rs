@@ -99,7 +99,7 @@ fn speed(app: &App, link: &Link) -> Html {
     let place = app.speed.log10().clamp(slow, fast);
     let slide = link.callback(|e: InputEvent| {
         let input: web_sys::HtmlInputElement = e.target_unchecked_into();
-        let exponent: f64 = input.value().parse().unwrap_or(0.0);
+        let exponent = input.value_as_number();
         let speed = 10_f64.powf(exponent);
         // Two digits are enough, and 1 is easy to find again.
         let round = 10_f64.powf(speed.log10().floor() - 1.0);
@@ -114,8 +114,7 @@ fn speed(app: &App, link: &Link) -> Html {
         numeric: true,
     };
     let typed = text_field(app, link, field, |text| {
-        let number = text.trim().trim_end_matches(['×', 'x', 'X']).trim().replace(',', ".");
-        number.parse().ok().map(|speed| Msg::Do(Do::Speed(speed)))
+        figures::read(text.trim().trim_end_matches(['×', 'x', 'X'])).map(|speed| Msg::Do(Do::Speed(speed)))
     });
     let fill_part = (place - slow) / (fast - slow) * 100.0;
     html! {
