@@ -78,10 +78,9 @@ impl Page {
         let address = static_server::serve(www.to_owned())?;
         let browser = webdriver::Browser::start(&found.chromium, &found.driver)?;
         browser.open(&format!("http://{address}{}", static_server::BLANK))?;
-        let load = "globalThis.tidegate = await import(arguments[0]); await tidegate.default();";
-        browser
-            .run_async(load, &[json!(format!("/pkg/{}.js", web::MODULE))])
-            .context("loading the module")?;
+        let load = "globalThis.tidegate = await import(`${arguments[0]}.js`);
+            await tidegate.default({ module_or_path: `${arguments[0]}_bg.wasm` });";
+        browser.run_async(load, &[json!(format!("/pkg/{}", web::MODULE))]).context("loading the module")?;
         Ok(Self { browser })
     }
 
