@@ -471,7 +471,7 @@ impl Component for App {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Paint(now) => return self.tick(ctx, now),
-            Msg::Heard(event) => return self.hear(ctx, &event.data()),
+            Msg::Heard(event) => return self.hear(&event.data()),
             Msg::Broke(reason) => self.notice = Some(Notice::Broke(reason)),
             Msg::Resized => {
                 self.layout_due = true;
@@ -763,7 +763,7 @@ impl App {
         }
     }
 
-    fn hear(&mut self, ctx: &Context<Self>, data: &JsValue) -> bool {
+    fn hear(&mut self, data: &JsValue) -> bool {
         if let Some(array) = data.dyn_ref::<js_sys::Float64Array>() {
             match Numbers::decode(&array.to_vec()) {
                 Ok(Numbers::Picture(picture)) => return self.see(picture),
@@ -773,6 +773,7 @@ impl App {
                     {
                         part.frames.iter().for_each(|f| feed.remember(f));
                         self.share = part.share;
+                        self.text_due = true;
                     }
                 }
                 Err(error) => {
@@ -805,12 +806,12 @@ impl App {
             }
             Some(Answer::Done { run, hash, events, work_ms }) if run == self.run_number => {
                 self.done = Some(Done { hash, events, work_ms });
+                self.text_due = true;
                 self.share = 1.0;
                 if let Some(claim) = &mut self.claim {
                     let found = short_hash(hash);
                     claim.verdict = Some((found == claim.hash, found));
                 }
-                let _ = ctx;
                 true
             }
             Some(Answer::Log(read)) => {

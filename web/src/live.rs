@@ -190,11 +190,9 @@ impl Live {
     }
 
     fn frame(&mut self, text: &str, now_ms: f64) {
-        // What is not finite has no word in JSON.
-        let numbers: Result<Vec<Option<f64>>, _> = serde_json::from_str(text);
-        let numbers = numbers.map(|n| n.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect::<Vec<f64>>());
+        let numbers = js_sys::JSON::parse(text).map(|list| js_sys::Float64Array::new(&list).to_vec());
         let frame =
-            numbers.map_err(|e| e.to_string()).and_then(|n| Frame::decode(&n).map_err(|e| e.to_string()));
+            numbers.map_err(|_| "JSON".to_owned()).and_then(|n| Frame::decode(&n).map_err(|e| e.to_string()));
         let frame = match frame {
             Ok(frame) => frame,
             Err(reason) => {

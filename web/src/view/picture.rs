@@ -251,6 +251,12 @@ fn counted(words: &str, n: u32) -> Html {
     html! { <>{before}<b>{ figures::count(n.into()) }</b>{after}</> }
 }
 
+/// A count in small words, which the narrow picture leaves out.
+fn in_words(words: &str, n: u32) -> Html {
+    let (before, after) = words.split_once("{0}").unwrap_or((words, ""));
+    html! { <><i class="word">{before}</i>{n}<i class="word">{after}</i></> }
+}
+
 fn stage_foot(app: &App, feed: &Feed, view: &StageView, shed: f64) -> Html {
     let w = app.words();
     if shed <= 0.0 {
@@ -307,7 +313,12 @@ fn ratio(app: &App, feed: &Feed, k: usize) -> Html {
         .iter()
         .map(|&c| {
             let r = shares[c] / least;
-            if (r - 1.0).abs() < 0.005 { "1".to_owned() } else { figures::ratio(r) }
+            match r {
+                r if (r - 1.0).abs() < 0.005 => "1".to_owned(),
+                // Nobody reads more digits than that from a ratio of two short waits.
+                r if r > 999.0 => ">999".to_owned(),
+                r => figures::ratio(r),
+            }
         })
         .collect();
     html! { <><b>{ ratios.join(" : ") }</b><br /></> }
@@ -352,7 +363,7 @@ fn cards(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
                 <span class="share">if up { <b>{ figures::percent(share) }</b> }</span>
                 <span class="marks"></span>
                 <span class="inflight">
-                    { if up { fill(w.in_flight, &[&in_flight.to_string()]) } else { w.server_down.to_owned() } }
+                    if up { { in_words(w.in_flight, in_flight) } } else { {w.server_down} }
                 </span>
                 <span class="load"></span>
             </div>

@@ -77,7 +77,7 @@ fn transport(app: &App, link: &Link) -> Html {
                 <svg viewBox="0 0 14 14" aria-hidden="true"><path d={play} /></svg>
             </button>
             { icon(link, icons::FORWARD, w.step, Do::Step(true)) }
-            { icon(link, icons::EVENT, w.step_event, Do::StepEvent) }
+            <span class="optional">{ icon(link, icons::EVENT, w.step_event, Do::StepEvent) }</span>
             <span class="clock">
                 <span id="clock">{ figures::clock(app.now_s()) }</span>
                 <small>{ format!(" / {}", figures::clock_short(app.horizon_s())) }</small>
