@@ -351,6 +351,7 @@ pub struct App {
     owed_s: f64,
     last_edit: (String, f64),
     address_due: Option<f64>,
+    theme: Theme,
     boxes: Boxes,
     tracks: Tracks,
     track_boxes: TrackBoxes,
@@ -443,6 +444,7 @@ impl Component for App {
             owed_s: 0.0,
             last_edit: (String::new(), f64::NEG_INFINITY),
             address_due: None,
+            theme: Theme::LIGHT,
             boxes: Boxes::default(),
             tracks: Tracks::new(),
             track_boxes: TrackBoxes::default(),
@@ -718,7 +720,7 @@ impl App {
         self.run_number += 1;
         let horizon_s = scenario.horizon.as_secs_f64();
         let step_s = horizon_s / f64::from(crate::engine::STEPS);
-        self.next = Some(Feed::new(scenario, window_s(horizon_s), step_s));
+        self.next = Some(Feed::new(self.run_number, scenario, window_s(horizon_s), step_s));
         self.share = 0.0;
         self.done = None;
         self.owed_s = 0.0;
@@ -936,7 +938,7 @@ impl App {
     /// Computes the tracks anew if their numbers changed.
     fn replot(&mut self) {
         let Some(feed) = self.feed() else { return };
-        let stamp = (feed.version, self.run_number, self.mode);
+        let stamp = (feed.version, feed.number, self.mode);
         if stamp == self.plotted {
             return;
         }
@@ -958,16 +960,6 @@ impl App {
     }
 
     // ----- painting -----
-
-    fn theme(&self) -> Theme {
-        if Prefs::forced_colours() {
-            Theme::FORCED
-        } else if self.prefs.dark() {
-            Theme::DARK
-        } else {
-            Theme::LIGHT
-        }
-    }
 
     fn measure(&mut self) {
         let Some(feed) = self.feed() else { return };
@@ -1002,7 +994,7 @@ impl App {
             Motion::Paused
         };
         let speed = if self.mode == Mode::Live { 1.0 } else { self.speed };
-        let theme = self.theme();
+        let theme = self.theme;
         let feed = match self.mode {
             Mode::Explore => self.run.as_ref(),
             Mode::Live => self.live.feed.as_ref(),
@@ -1059,6 +1051,11 @@ impl App {
     fn dress(&mut self) {
         let Some(root) = window().document().and_then(|d| d.document_element()) else { return };
         let dark = self.prefs.dark();
+        self.theme = match dark {
+            _ if Prefs::forced_colours() => Theme::FORCED,
+            true => Theme::DARK,
+            false => Theme::LIGHT,
+        };
         let _ = root.set_attribute("data-theme", if dark { "dark" } else { "light" });
         let _ = root.set_attribute("lang", self.prefs.language.tag());
         self.text_due = true;
@@ -1393,12 +1390,20 @@ impl App {
         if !fits {
             let others = self.words().other_requests;
             edit::play_log(&mut parsed.wire, &log.labels, others, log.span_s, log.mean_service_s);
+            parsed.wire.title = log.name.chars().take(80).collect();
+            parsed.wire.about.clear();
         }
         match Scenario::check(parsed.wire.clone()) {
             Err(error) => self.notice = Some(Notice::Bad(error.to_string())),
             Ok(scenario) => {
                 self.undo.push(self.parsed.clone());
                 self.parsed = parsed;
+                // Minutes to days of traffic: about a minute to watch.
+                let mut speed = 1.0;
+                while speed * 90.0 < log.span_s && speed < SPEEDS.1 {
+                    speed = crate::keys::next_speed(speed, true);
+                }
+                self.speed = speed;
                 self.preset = None;
                 self.claim = None;
                 self.ghost = None;

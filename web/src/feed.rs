@@ -19,6 +19,8 @@ pub struct Feed {
     pub model: PictureModel,
     /// How it went.
     pub history: History,
+    /// Which system: no two that the page has seen have the same number.
+    pub number: u32,
     /// Goes up whenever the history changes.
     pub version: u64,
     window_s: f64,
@@ -34,12 +36,13 @@ pub fn window_s(horizon_s: f64) -> f64 {
 impl Feed {
     /// A system that has not been seen yet, with a history point every `step_s`.
     #[must_use]
-    pub fn new(scenario: Scenario, window_s: f64, step_s: f64) -> Self {
+    pub fn new(number: u32, scenario: Scenario, window_s: f64, step_s: f64) -> Self {
         let names = Names::from(&scenario);
         Self {
             cast: Cast::of(&scenario),
             model: PictureModel::default(),
             history: History::new(names, Duration::from_secs_f64(step_s)),
+            number,
             version: 0,
             window_s,
             recent: VecDeque::new(),
@@ -113,7 +116,7 @@ mod tests {
         for step_s in [0.016, 0.3, 5.0] {
             let scenario = presets::get("mm1").expect("a preset").scenario();
             let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
-            let mut feed = Feed::new(scenario, 2.0, 0.5);
+            let mut feed = Feed::new(1, scenario, 2.0, 0.5);
             let mut s = 0.0;
             while s < 12.0 {
                 sim.run_until(Instant::START + Duration::from_secs_f64(s));

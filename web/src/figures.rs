@@ -21,8 +21,10 @@ pub fn wait(s: f64) -> String {
         format!("{} s", trimmed(s, 1))
     } else if s < 600.0 {
         format!("{} s", s.round())
-    } else {
+    } else if s < 7200.0 {
         format!("{} min", (s / 60.0).round())
+    } else {
+        format!("{} h", trimmed(s / 3600.0, 1))
     }
 }
 

@@ -243,6 +243,11 @@ impl Plot {
             }
             Kind::Wait => {
                 let top = ranked().map(|(_, v)| v).fold(0.0, f64::max);
+                let least = ranked().map(|(_, v)| v).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+                if top > 300.0 * least {
+                    // Too far apart for one unit.
+                    return ranked().map(|(r, v)| (Some(r), figures::wait(v), Tell::Main)).collect();
+                }
                 let unit = if top < 0.001 {
                     (1e6, "µs")
                 } else if top < 10.0 {
@@ -427,7 +432,7 @@ mod tests {
     fn played(name: &str, step_s: f64) -> Feed {
         let scenario = presets::get(name).expect("a preset").scenario();
         let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
-        let mut feed = Feed::new(scenario, 2.0, step_s);
+        let mut feed = Feed::new(1, scenario, 2.0, step_s);
         let mut frame = Frame::default();
         for i in 0..=120 {
             sim.run_until(Instant::START + Duration::from_secs_f64(f64::from(i) * step_s));

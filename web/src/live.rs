@@ -185,7 +185,7 @@ impl Live {
     fn begin(&mut self, scenario: Scenario) {
         // After a lost connection the same system goes on with its history.
         if self.feed.as_ref().is_none_or(|f| f.scenario != scenario) {
-            self.feed = Some(Feed::new(scenario, WINDOW_S, STEP_S));
+            self.feed = Some(Feed::new(self.number, scenario, WINDOW_S, STEP_S));
         }
     }
 

@@ -398,6 +398,7 @@ words! {
     log_read_about: "{0}, {1} of traffic. {2}", "{0}，流量时长 {1}。{2}";
     log_timed: "It says how long each request took.", "其中记有每个请求的耗时。";
     log_untimed: "It does not say how long requests took; the classes' service times are used.", "其中没有耗时，采用各类的服务时间。";
+    log_sized: "It does not say how long each request took; their sizes stand in for that.", "其中没有耗时，以响应大小代替。";
     log_line: "line {0}: {1}", "第 {0} 行：{1}";
     log_play: "Play it through these policies", "用当前策略回放";
     log_cancel: "Leave it", "放弃";

@@ -134,7 +134,12 @@ fn log(app: &App, link: &Link, read: &LogRead) -> Card {
     } else {
         fill(w.log_read, &[&figures::count(read.rows), &figures::count(all)])
     };
-    let timed = if read.timed > 0 { w.log_timed } else { w.log_untimed };
+    // An access log's times follow from the sizes; a note says how.
+    let timed = match read.format.as_str() {
+        "access" => w.log_sized,
+        _ if read.timed > 0 => w.log_timed,
+        _ => w.log_untimed,
+    };
     let most: Vec<String> =
         read.labels.iter().take(6).map(|(l, n)| format!("{l} ({})", figures::count(*n))).collect();
     let mut text = fill(w.log_read_about, &[&read.name, &figures::wait(read.span_s), timed]);
