@@ -118,6 +118,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Poisson, Self::Even, Self::Bursty, Self::Closed, Self::Trace];
+
     /// Kind of a load.
     #[must_use]
     pub const fn of(load: &LoadV1) -> Self {
@@ -440,7 +443,7 @@ mod tests {
 
     #[test]
     fn every_kind_and_family_is_valid() {
-        for kind in [Kind::Poisson, Kind::Even, Kind::Bursty, Kind::Closed, Kind::Trace] {
+        for kind in Kind::ALL {
             let mut s = wire();
             set_kind(&mut s, 0, kind);
             assert_eq!(Kind::of(&s.classes[0].load), kind);

@@ -16,6 +16,15 @@ use yew::prelude::*;
 /// A change that a field makes with the number in it.
 type Set = Rc<dyn Fn(&mut ScenarioV1, f64)>;
 
+/// A change that a field makes with the text in it.
+type SetText = Rc<dyn Fn(&mut ScenarioV1, &str)>;
+/// A change that a choice makes with the number of the option.
+type Pick = Rc<dyn Fn(&mut ScenarioV1, usize)>;
+/// A change without a value.
+type Act = Rc<dyn Fn(&mut ScenarioV1)>;
+/// Finds a law in a scenario.
+type LawOf = Rc<dyn Fn(&mut ScenarioV1) -> Option<&mut LawV1>>;
+
 fn set(f: impl Fn(&mut ScenarioV1, f64) + 'static) -> Set {
     Rc::new(f)
 }
@@ -200,7 +209,7 @@ fn number(app: &App, link: &Link, n: Number<'_>) -> Html {
     let setter = Rc::clone(&n.set);
     let commit = move |text: String| Some(change(&field, &text, figures::read(&text), &setter));
     let typed = Typed { id: &n.id, value: figures::typed(n.value), label: n.label, class: "", numeric: true };
-    let input = text_field(app, link, typed, commit);
+    let input = text_field(app, link, typed, Rc::new(commit));
     let slider = n.range.place(n.value).map(|place| {
         let (field, setter, range, whole) = (n.id.clone(), Rc::clone(&n.set), n.range, n.whole);
         let slide = link.callback(move |e: InputEvent| {
@@ -234,9 +243,8 @@ fn text(
     label: &str,
     value: &str,
     kind: &'static str,
-    set: impl Fn(&mut ScenarioV1, &str) + 'static,
+    set: SetText,
 ) -> Html {
-    let set = Rc::new(set);
     let field = id.clone();
     let commit = move |text: String| {
         let (set, typed) = (Rc::clone(&set), text.clone());
@@ -247,7 +255,7 @@ fn text(
         }))
     };
     let typed = Typed { id: &id, value: value.to_owned(), label, class: "", numeric: false };
-    let input = text_field(app, link, typed, commit);
+    let input = text_field(app, link, typed, Rc::new(commit));
     let class = classes!("field", app.wrong_at(&id).is_some().then_some("wrong"));
     html! {
         <div {class}>
@@ -257,30 +265,21 @@ fn text(
     }
 }
 
-/// One of several, with icons.
-fn choices<T: Copy + PartialEq + 'static>(
+/// One of several, with icons. The change gets the number of the option.
+fn choices(
     app: &App,
     link: &Link,
     id: &str,
     label: &'static str,
-    current: T,
-    options: &[(T, &'static str, &'static str)],
-    set: impl Fn(&mut ScenarioV1, T) + 'static,
+    current: usize,
+    options: &[(&'static str, &'static str)],
+    set: Pick,
 ) -> Html {
-    let set = Rc::new(set);
-    let items = options.iter().map(|&(value, icon, words)| {
-        let (field, set) = (id.to_owned(), Rc::clone(&set));
-        let pick = link.callback(move |_: Event| {
-            let set = Rc::clone(&set);
-            Msg::Edit(Edit {
-                field: field.clone(),
-                typed: String::new(),
-                change: Some(Box::new(move |s: &mut ScenarioV1| set(s, value))),
-            })
-        });
+    let items = options.iter().enumerate().map(|(i, &(icon, words))| {
+        let pick = picks(link, id, &set, move |_| i);
         html! {
             <label>
-                <input type="radio" name={id.to_owned()} checked={value == current} onchange={pick} />
+                <input type="radio" name={id.to_owned()} checked={i == current} onchange={pick} />
                 { icons::plot(icon) }{words}
             </label>
         }
@@ -293,6 +292,19 @@ fn choices<T: Copy + PartialEq + 'static>(
     }
 }
 
+/// A callback that makes a change with the number of an option.
+fn picks(link: &Link, id: &str, set: &Pick, which: impl Fn(Event) -> usize + 'static) -> Callback<Event> {
+    let (field, set) = (id.to_owned(), Rc::clone(set));
+    link.callback(move |e: Event| {
+        let (set, at) = (Rc::clone(&set), which(e));
+        Msg::Edit(Edit {
+            field: field.clone(),
+            typed: String::new(),
+            change: Some(Box::new(move |s: &mut ScenarioV1| set(s, at))),
+        })
+    })
+}
+
 /// One of several, as a list.
 fn pick(
     app: &App,
@@ -301,18 +313,11 @@ fn pick(
     label: &'static str,
     current: usize,
     options: &[String],
-    set: impl Fn(&mut ScenarioV1, usize) + 'static,
+    set: Pick,
 ) -> Html {
-    let set = Rc::new(set);
-    let field = id.clone();
-    let picked = link.callback(move |e: Event| {
+    let picked = picks(link, &id, &set, |e| {
         let list: web_sys::HtmlSelectElement = e.target_unchecked_into();
-        let (set, at) = (Rc::clone(&set), list.selected_index().max(0) as usize);
-        Msg::Edit(Edit {
-            field: field.clone(),
-            typed: String::new(),
-            change: Some(Box::new(move |s: &mut ScenarioV1| set(s, at))),
-        })
+        list.selected_index().max(0) as usize
     });
     html! {
         <div class="field">
@@ -331,10 +336,10 @@ fn pick(
     }
 }
 
-fn act(link: &Link, field: &str, change: impl Fn(&mut ScenarioV1) + Clone + 'static) -> Callback<MouseEvent> {
+fn act(link: &Link, field: &str, change: Act) -> Callback<MouseEvent> {
     let field = field.to_owned();
     link.callback(move |_| {
-        let change = change.clone();
+        let change = Rc::clone(&change);
         Msg::Edit(Edit {
             field: field.clone(),
             typed: String::new(),
@@ -343,12 +348,7 @@ fn act(link: &Link, field: &str, change: impl Fn(&mut ScenarioV1) + Clone + 'sta
     })
 }
 
-fn removes(
-    link: &Link,
-    label: String,
-    field: &str,
-    change: impl Fn(&mut ScenarioV1) + Clone + 'static,
-) -> Html {
+fn removes(link: &Link, label: String, field: &str, change: Act) -> Html {
     html! {
         <button class="icon" aria-label={label.clone()} title={label} onclick={act(link, field, change)}>
             { icons::line(icons::CLOSE) }
@@ -359,14 +359,7 @@ fn removes(
 // ----- laws -----
 
 /// Family and mean of a law.
-fn law(
-    app: &App,
-    link: &Link,
-    id: &str,
-    label: &'static str,
-    law: &LawV1,
-    of: impl Fn(&mut ScenarioV1) -> Option<&mut LawV1> + Clone + 'static,
-) -> Html {
+fn law(app: &App, link: &Link, id: &str, label: &'static str, law: &LawV1, of: LawOf) -> Html {
     let w = app.words();
     let names: Vec<String> = Family::ALL
         .iter()
@@ -393,7 +386,7 @@ fn law(
             whole: false,
             range: Range::Log(0.1, 10_000.0),
             set: {
-                let of = of.clone();
+                let of = Rc::clone(&of);
                 set(move |s, ms| {
                     if let Some(law) = of(s) {
                         edit::set_mean(law, us(ms / 1000.0));
@@ -414,7 +407,7 @@ fn law(
                 whole: false,
                 range: Range::Linear(1.0, 10.0),
                 set: {
-                    let of = of.clone();
+                    let of = Rc::clone(&of);
                     set(move |s, x| {
                         if let Some(LawV1::Hyperexponential { cv, .. } | LawV1::Lognormal { cv, .. }) = of(s)
                         {
@@ -435,7 +428,7 @@ fn law(
                 whole: true,
                 range: Range::Linear(1.0, 16.0),
                 set: {
-                    let of = of.clone();
+                    let of = Rc::clone(&of);
                     set(move |s, x| {
                         if let Some(LawV1::Erlang { k, .. }) = of(s) {
                             *k = whole(x);
@@ -455,7 +448,7 @@ fn law(
                 whole: false,
                 range: Range::Linear(1.05, 4.0),
                 set: {
-                    let of = of.clone();
+                    let of = Rc::clone(&of);
                     set(move |s, x| {
                         if let Some(LawV1::Pareto { alpha, .. }) = of(s) {
                             *alpha = x;
@@ -466,11 +459,19 @@ fn law(
         ),
         LawV1::Constant { .. } | LawV1::Exponential { .. } | LawV1::Uniform { .. } => Html::default(),
     };
-    let kinds = pick(app, link, format!("{id}.law"), w.law, family, &names, move |s, at| {
-        if let Some(law) = of(s) {
-            *law = Family::ALL[at.min(Family::ALL.len() - 1)].with_mean(law.mean_us().round() as u64);
-        }
-    });
+    let kinds = pick(
+        app,
+        link,
+        format!("{id}.law"),
+        w.law,
+        family,
+        &names,
+        Rc::new(move |s, at| {
+            if let Some(law) = of(s) {
+                *law = Family::ALL[at.min(Family::ALL.len() - 1)].with_mean(law.mean_us().round() as u64);
+            }
+        }),
+    );
     html! { <>{ mean }{ kinds }{ shape }</> }
 }
 
@@ -485,15 +486,21 @@ fn traffic(app: &App, link: &Link) -> Html {
         let class = &wire.classes[c];
         let kind = Kind::of(&class.load);
         let kinds = [
-            (Kind::Poisson, icons::PLOT_POISSON, w.load_poisson),
-            (Kind::Even, icons::PLOT_EVEN, w.load_even),
-            (Kind::Bursty, icons::PLOT_BURSTY, w.load_bursty),
-            (Kind::Closed, icons::PLOT_CLOSED, w.load_closed),
-            (Kind::Trace, icons::PLOT_TRACE, w.load_trace),
+            (icons::PLOT_POISSON, w.load_poisson),
+            (icons::PLOT_EVEN, w.load_even),
+            (icons::PLOT_BURSTY, w.load_bursty),
+            (icons::PLOT_CLOSED, w.load_closed),
+            (icons::PLOT_TRACE, w.load_trace),
         ];
         let kinds = if app.log.is_some() || kind == Kind::Trace { &kinds[..] } else { &kinds[..4] };
+        let current = Kind::ALL.iter().position(|k| *k == kind).unwrap_or(0);
         let remove = many.then(|| {
-            removes(link, fill(w.remove, &[&class.name]), "classes", move |s| edit::remove_class(s, c))
+            removes(
+                link,
+                fill(w.remove, &[&class.name]),
+                "classes",
+                Rc::new(move |s| edit::remove_class(s, c)),
+            )
         });
         // With several classes only their rates show at once; kind and law are one step further.
         html! {
@@ -502,11 +509,12 @@ fn traffic(app: &App, link: &Link) -> Html {
                 { load(app, link, c) }
                 <details>
                     <summary class="help">{ details_summary(app, c) }</summary>
-                    { choices(app, link, &format!("classes[{c}].load"), w.load_kind, kind, kinds, move |s, kind| edit::set_kind(s, c, kind)) }
+                    { choices(app, link, &format!("classes[{c}].load"), w.load_kind, current, kinds,
+                        Rc::new(move |s, at| edit::set_kind(s, c, Kind::ALL[at.min(Kind::ALL.len() - 1)]))) }
                     { law(app, link, &format!("classes[{c}].service"), w.service, &class.service,
-                        move |s| s.classes.get_mut(c).map(|c| &mut c.service)) }
+                        Rc::new(move |s| s.classes.get_mut(c).map(|c| &mut c.service))) }
                     { text(app, link, format!("classes[{c}].name"), w.class_name, &class.name, "wide",
-                        move |s, name| edit::rename_class(s, c, name)) }
+                        Rc::new(move |s, name| edit::rename_class(s, c, name))) }
                     { number(app, link, Number {
                         id: format!("classes[{c}].priority"), label: w.priority, unit: "",
                         value: f64::from(class.priority), whole: true, range: Range::None,
@@ -527,7 +535,7 @@ fn traffic(app: &App, link: &Link) -> Html {
         <>
             { for parts }
             <p style="margin-top:12px">
-                <button class="button" onclick={act(link, "classes", edit::add_class)}>{w.add_class}</button>
+                <button class="button" onclick={act(link, "classes", Rc::new(edit::add_class))}>{w.add_class}</button>
             </p>
         </>
     }
@@ -622,13 +630,19 @@ fn load(app: &App, link: &Link, c: usize) -> Html {
                 }) }
             </>
         },
-        LoadV1::Trace { label } => {
-            text(app, link, format!("{base}.label"), w.log_label, label, "mono", move |s, to| {
+        LoadV1::Trace { label } => text(
+            app,
+            link,
+            format!("{base}.label"),
+            w.log_label,
+            label,
+            "mono",
+            Rc::new(move |s, to| {
                 if let Some(LoadV1::Trace { label }) = s.classes.get_mut(c).map(|c| &mut c.load) {
                     to.clone_into(label);
                 }
-            })
-        }
+            }),
+        ),
     }
 }
 
@@ -657,7 +671,7 @@ fn classifier(app: &App, link: &Link) -> Html {
         html! {
             <div class="part" key={c}>
                 <h3>{ glyph(rank) }{ &class.name }</h3>
-                { text(app, link, id, w.class_rule, &path, "mono", move |s, to| edit::set_path_rule(s, c, to)) }
+                { text(app, link, id, w.class_rule, &path, "mono", Rc::new(move |s, to| edit::set_path_rule(s, c, to))) }
                 { for others.into_iter().map(|o| html! { <p class="help"><code>{o}</code></p> }) }
                 if class.rules.is_empty() { <p class="help">{w.anything_else}</p> }
             </div>
@@ -674,35 +688,39 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
     let split = !stage.split.is_empty();
     html! {
         <>
-            { choices(app, link, &format!("{base}.order"), w.order, stage.order, &[
-                (OrderV1::StrictPriority, icons::PLOT_STRICT, w.order_strict),
-                (OrderV1::Fifo, icons::PLOT_FIFO, w.order_fifo),
-            ], move |s, order| if let Some(stage) = s.stages.get_mut(k) { stage.order = order; }) }
+            { choices(app, link, &format!("{base}.order"), w.order, usize::from(stage.order == OrderV1::Fifo), &[
+                (icons::PLOT_STRICT, w.order_strict),
+                (icons::PLOT_FIFO, w.order_fifo),
+            ], Rc::new(move |s, at| if let Some(stage) = s.stages.get_mut(k) {
+                stage.order = if at == 0 { OrderV1::StrictPriority } else { OrderV1::Fifo };
+            })) }
             { number(app, link, Number {
                 id: format!("{base}.workers"), label: w.worker_count, unit: "", value: f64::from(stage.workers),
                 whole: true, range: Range::Log(1.0, 512.0),
                 set: set(move |s, x| edit::set_workers(s, k, whole(x))),
             }) }
-            { choices(app, link, &format!("{base}.split"), w.pool, split, &[
-                (false, icons::PLOT_SHARED, w.workers_shared),
-                (true, icons::PLOT_SPLIT, w.workers_split),
-            ], move |s, on| if s.stages.get(k).is_some_and(|st| st.split.is_empty() == on) { edit::split(s, k, on); }) }
+            { choices(app, link, &format!("{base}.split"), w.pool, usize::from(split), &[
+                (icons::PLOT_SHARED, w.workers_shared),
+                (icons::PLOT_SPLIT, w.workers_split),
+            ], Rc::new(move |s, at| if s.stages.get(k).is_some_and(|st| st.split.is_empty() == (at == 1)) {
+                edit::split(s, k, at == 1);
+            })) }
             if split { { for parts(app, link, k, stage) } }
             { number(app, link, Number {
                 id: format!("{base}.queue.limit"), label: w.queue_limit, unit: w.unit_requests,
                 value: f64::from(limit), whole: true, range: Range::Log(1.0, 2000.0),
                 set: set(move |s, x| edit::set_limit(s, k, whole(x))),
             }) }
-            { choices(app, link, &format!("{base}.queue.per"), w.limit_counts, per, &[
-                (PerV1::Level, icons::PLOT_LEVEL, w.limit_per_level),
-                (PerV1::Stage, icons::PLOT_STAGE, w.limit_per_stage),
-            ], move |s, per| edit::set_per(s, k, per)) }
+            { choices(app, link, &format!("{base}.queue.per"), w.limit_counts, usize::from(per == PerV1::Stage), &[
+                (icons::PLOT_LEVEL, w.limit_per_level),
+                (icons::PLOT_STAGE, w.limit_per_stage),
+            ], Rc::new(move |s, at| edit::set_per(s, k, if at == 0 { PerV1::Level } else { PerV1::Stage }))) }
             { match &stage.work {
                 WorkV1::Stage { service } => law(app, link, &format!("{base}.work.service"), w.own_work, service,
-                    move |s| match s.stages.get_mut(k).map(|s| &mut s.work) {
+                    Rc::new(move |s| match s.stages.get_mut(k).map(|s| &mut s.work) {
                         Some(WorkV1::Stage { service }) => Some(service),
                         _ => None,
-                    }),
+                    })),
                 WorkV1::Servers => html! { <p class="help">{w.to_servers}</p> },
             } }
         </>
@@ -739,9 +757,11 @@ fn balancer(app: &App, link: &Link) -> Html {
         link,
         "balancer",
         w.policy,
-        round,
-        &[(false, icons::PLOT_LEAST, w.least_connections), (true, icons::PLOT_ROUND, w.round_robin)],
-        |s, round| s.balancer = if round { BalancerV1::RoundRobin } else { BalancerV1::LeastConnections },
+        usize::from(round),
+        &[(icons::PLOT_LEAST, w.least_connections), (icons::PLOT_ROUND, w.round_robin)],
+        Rc::new(|s, at| {
+            s.balancer = if at == 1 { BalancerV1::RoundRobin } else { BalancerV1::LeastConnections };
+        }),
     )
 }
 
@@ -751,7 +771,7 @@ fn servers(app: &App, link: &Link) -> Html {
     let many = servers.len() > 1;
     let parts = servers.iter().enumerate().map(|(i, server)| {
         let remove =
-            many.then(|| removes(link, fill(w.remove, &[&server.name]), "servers", move |s| edit::remove_server(s, i)));
+            many.then(|| removes(link, fill(w.remove, &[&server.name]), "servers", Rc::new(move |s| edit::remove_server(s, i))));
         html! {
             <div class="part" key={i}>
                 <h3>{ &server.name }{ remove.unwrap_or_default() }</h3>
@@ -772,7 +792,7 @@ fn servers(app: &App, link: &Link) -> Html {
         <>
             { for parts }
             <p style="margin-top:12px">
-                <button class="button" onclick={act(link, "servers", edit::add_server)}>{w.add_server}</button>
+                <button class="button" onclick={act(link, "servers", Rc::new(edit::add_server))}>{w.add_server}</button>
             </p>
         </>
     }
@@ -801,16 +821,16 @@ fn events(app: &App, link: &Link) -> Html {
         html! {
             <div class="part" key={i}>
                 <h3>{ format!("{at} · {}", kinds.get(kind).map_or("", String::as_str)) }
-                    { removes(link, fill(w.remove, &[&at]), "events", move |s| if i < s.events.len() {
+                    { removes(link, fill(w.remove, &[&at]), "events", Rc::new(move |s| if i < s.events.len() {
                         s.events.remove(i);
-                    }) }
+                    })) }
                 </h3>
                 { number(app, link, Number {
                     id: format!("{base}.at_us"), label: w.event_at, unit: "s", value: event.at_us as f64 * 1e-6,
                     whole: false, range: Range::None,
                     set: set(move |s, x| if let Some(e) = s.events.get_mut(i) { e.at_us = us(x); }),
                 }) }
-                { pick(app, link, format!("{base}.do"), w.event_what, kind, &kinds, move |s, to| {
+                { pick(app, link, format!("{base}.do"), w.event_what, kind, &kinds, Rc::new(move |s, to| {
                     let first = s.servers.first().map(|s| s.name.clone()).unwrap_or_default();
                     if let Some(e) = s.events.get_mut(i) {
                         let server = match &e.action {
@@ -825,17 +845,17 @@ fn events(app: &App, link: &Link) -> Html {
                             _ => ActionV1::Load { class: None, factor: 1.5 },
                         };
                     }
-                }) }
+                })) }
                 { match &event.action {
                     ActionV1::Load { class, factor } => html! {
                         <>
                             { pick(app, link, format!("{base}.class"), w.event_class,
                                 class.as_ref().and_then(|c| class_names.iter().position(|n| n == c)).unwrap_or(0),
-                                &class_names, move |s, at| {
+                                &class_names, Rc::new(move |s, at| {
                                     let name = at.checked_sub(1).and_then(|c| s.classes.get(c)).map(|c| c.name.clone());
                                     if let Some(ActionV1::Load { class, .. }) =
                                         s.events.get_mut(i).map(|e| &mut e.action) { *class = name; }
-                                }) }
+                                })) }
                             { number(app, link, Number {
                                 id: format!("{base}.factor"), label: w.event_factor, unit: "×", value: *factor,
                                 whole: false, range: Range::Linear(0.0, 5.0),
@@ -849,12 +869,12 @@ fn events(app: &App, link: &Link) -> Html {
                         <>
                             { pick(app, link, format!("{base}.server"), w.event_server,
                                 server_names.iter().position(|n| n == server).unwrap_or(0), &server_names,
-                                move |s, at| {
+                                Rc::new(move |s, at| {
                                     let name = s.servers.get(at).map(|s| s.name.clone()).unwrap_or_default();
                                     if let Some(ActionV1::ServerDown { server } | ActionV1::ServerUp { server }
                                         | ActionV1::ServerSpeed { server, .. }) =
                                         s.events.get_mut(i).map(|e| &mut e.action) { *server = name; }
-                                }) }
+                                })) }
                             if let ActionV1::ServerSpeed { speed, .. } = &event.action {
                                 { number(app, link, Number {
                                     id: format!("{base}.speed"), label: w.server_speed, unit: "×", value: *speed,
@@ -885,7 +905,7 @@ fn run(app: &App, link: &Link) -> Html {
     html! {
         <>
             { text(app, link, "title".to_owned(), w.title, &app.parsed.wire.title, "wide",
-                |s, to| to.clone_into(&mut s.title)) }
+                Rc::new(|s, to| to.clone_into(&mut s.title))) }
             { number(app, link, Number {
                 id: "run.horizon_us".to_owned(), label: w.horizon, unit: "s", value: run.horizon_us as f64 * 1e-6,
                 whole: false, range: Range::Log(1.0, 3600.0),

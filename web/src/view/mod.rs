@@ -11,6 +11,7 @@ mod time;
 use crate::app::{App, Dialog, Do, Msg};
 use crate::draw::Mark;
 use crate::draw::Theme;
+use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use yew::html::Scope;
 use yew::prelude::*;
@@ -116,13 +117,12 @@ struct Typed<'a> {
     numeric: bool,
 }
 
+/// What becomes of a text that was typed. Not generic, like all of the editor's callbacks: each copy of a field's
+/// code would be downloaded.
+type Commit = Rc<dyn Fn(String) -> Option<Msg>>;
+
 /// A text field that keeps what is being typed until it is left or Enter is pressed.
-fn text_field(
-    app: &App,
-    link: &Link,
-    field: Typed<'_>,
-    commit: impl Fn(String) -> Option<Msg> + 'static,
-) -> Html {
+fn text_field(app: &App, link: &Link, field: Typed<'_>, commit: Commit) -> Html {
     let shown = match (&app.typing, app.wrong_at(field.id)) {
         (Some((id, text)), _) if id == field.id => text.clone(),
         (_, Some(wrong)) => wrong.typed.clone(),

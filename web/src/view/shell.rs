@@ -6,6 +6,7 @@ use crate::figures;
 use crate::live::Status;
 use crate::story::Piece;
 use crate::words::fill;
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// The top bar.
@@ -89,7 +90,7 @@ pub(super) fn live_bar(app: &App, link: &Link) -> Html {
         class: "",
         numeric: false,
     };
-    let address = text_field(app, link, field, |text| Some(Msg::Do(Do::Connect(text))));
+    let address = text_field(app, link, field, Rc::new(|text| Some(Msg::Do(Do::Connect(text)))));
     let (button, command) = if live.wanted() {
         (w.disconnect, Do::Disconnect)
     } else {

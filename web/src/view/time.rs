@@ -7,6 +7,7 @@ use crate::figures;
 use crate::history::{Tell, name, ticks};
 use crate::layout::track_height;
 use crate::words::fill;
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// The panel.
@@ -113,9 +114,15 @@ fn speed(app: &App, link: &Link) -> Html {
         class: "typed",
         numeric: true,
     };
-    let typed = text_field(app, link, field, |text| {
-        figures::read(text.trim().trim_end_matches(['×', 'x', 'X'])).map(|speed| Msg::Do(Do::Speed(speed)))
-    });
+    let typed = text_field(
+        app,
+        link,
+        field,
+        Rc::new(|text: String| {
+            figures::read(text.trim().trim_end_matches(['×', 'x', 'X']))
+                .map(|speed| Msg::Do(Do::Speed(speed)))
+        }),
+    );
     let fill_part = (place - slow) / (fast - slow) * 100.0;
     html! {
         <div class="speed">
@@ -142,8 +149,12 @@ fn seed(app: &App, link: &Link) -> Html {
         class: "",
         numeric: true,
     };
-    let typed =
-        text_field(app, link, field, |text| text.trim().parse().ok().map(|seed| Msg::Do(Do::Seed(seed))));
+    let typed = text_field(
+        app,
+        link,
+        field,
+        Rc::new(|text: String| text.trim().parse().ok().map(|seed| Msg::Do(Do::Seed(seed)))),
+    );
     html! {
         <div class="seed">
             <label for="run.seed">{w.seed}</label>{ typed }
