@@ -443,7 +443,7 @@ pub(crate) struct LoadArgs {
     /// File (TOML or JSON), preset:NAME, share link or `-`.
     #[arg(value_name = "SCENARIO")]
     pub(crate) scenario: String,
-    /// Where requests go: http://HOST[:PORT].
+    /// Where requests go: `http://HOST[:PORT]`.
     #[arg(long, value_name = "URL", value_parser = crate::config::server_url)]
     pub(crate) target: Uri,
     /// Stop after so many seconds [default: the scenario's horizon].

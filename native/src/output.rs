@@ -23,7 +23,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// Writes `text` to the file `path`, or to standard output if there is none.
 ///
 /// # Errors
-/// As [`print`] and [`write_file`].
+/// As [`print()`] and [`write_file`].
 pub(crate) fn deliver(path: Option<&Path>, text: &str) -> anyhow::Result<()> {
     match path {
         Some(path) => write_file(path, &anstream::adapter::strip_str(text).to_string()),

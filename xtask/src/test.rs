@@ -122,7 +122,8 @@ fn lints_for_browser(workspace: &Workspace) -> Result<()> {
 
 fn documentation(workspace: &Workspace) -> Result<()> {
     let mut cargo = process::host_cargo(&workspace.root);
-    cargo.env("RUSTDOCFLAGS", "-D warnings");
+    // Private items are documented too, so links to them are alive.
+    cargo.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
     process::run(cargo.args(["doc", "--workspace", "--no-deps", "--document-private-items"]))
 }
 
