@@ -137,6 +137,18 @@ impl Gateway {
         }
     }
 
+    /// Waits until nobody is let in any more: `draining` is said a moment before the listener is gone.
+    ///
+    /// # Panics
+    /// If that takes longer than a test may.
+    pub fn await_closed_door(&self) {
+        let begun = Instant::now();
+        while TcpStream::connect(self.address).is_ok() {
+            assert!(begun.elapsed() < LONGEST, "a draining gateway still lets clients in");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Sends a signal by name.
     ///
     /// # Panics

@@ -693,7 +693,7 @@ fn a_drain_finishes_what_is_in_work_and_takes_nothing_new() {
     gateway.await_metric("tidegate_draining", &[], 1.0);
     assert_eq!(gateway.admin("/readyz").status, 503);
     assert_eq!(gateway.admin("/livez").status, 200);
-    assert!(std::net::TcpStream::connect(gateway.address).is_err(), "nothing new");
+    gateway.await_closed_door();
     assert!(idle.is_closed(), "an idle connection is closed at once");
     latch.open();
     assert_eq!(client.response().text(), "/hold");
