@@ -69,11 +69,6 @@ impl Population {
         self.clients.len() as u32
     }
 
-    /// Clients of this class that take part.
-    pub(crate) const fn wanted(&self) -> u32 {
-        self.wanted
-    }
-
     /// Changes the number of clients to `factor` times the scenario's; calls `starts` with the number of each
     /// who joins and the time it will think first.
     pub(crate) fn set_factor(&mut self, factor: f64, mut starts: impl FnMut(u32, Duration)) {

@@ -301,13 +301,6 @@ impl Simulation {
         &self.gateway
     }
 
-    /// Requests offered a second now by a class: its rate in force, or `None` for recorded traffic and clients
-    /// who wait.
-    #[must_use]
-    pub fn closed_clients(&self, class: ClassId) -> Option<u32> {
-        self.clients.populations.iter().find(|p| p.class == class.0).map(Population::wanted)
-    }
-
     /// Fills `out` with the present state.
     pub fn frame(&self, out: &mut Frame) {
         self.gateway.frame(self.now, out);
