@@ -31,16 +31,28 @@ pub(crate) struct Job {
     pub stage: StageId,
     /// Priority level it waits in.
     pub level: u8,
+    /// Level it was judged at when it came to its present stage.
+    pub judged_at: u8,
+    /// Levels it is raised by for its size (paper S's lambda on arrival).
+    pub correction: u8,
     /// Server it is at, while working at the serving stage.
     pub server: Option<ServerId>,
     pub arrived: Instant,
     /// When it joined the queue of its present stage.
     pub queued: Instant,
+    /// When it came to the level it waits in: as `queued`, or later by promotion.
+    pub in_level_since: Instant,
     /// Waits at the stages before, and at this one once it works.
     pub waited: Duration,
     /// [`Instant::NEVER`] if it has none.
     pub deadline: Instant,
     pub chance: Chance,
+    /// Bytes it asks for; 0 if that is not known.
+    pub size: u64,
+    /// What it is expected to cost its present stage, in nanoseconds of the whole stage.
+    pub cost_ns: u64,
+    /// Time it has spent in work, at all stages.
+    pub worked: Duration,
     /// Order of joining among all jobs of the gateway: smaller came first.
     pub ticket: u64,
     /// Neighbours in its lane, towards the tail and towards the head.

@@ -4,8 +4,8 @@
 //! in strict priority, not preempted): `W_k = C / (c mu) / ((1 - s_{k-1})(1 - s_k))`, `s_k` the utilisation by
 //! class k and all above it.
 
-use crate::scenario::v1::{BalancerV1, LawV1, LoadV1, OrderV1, QueueV1};
-use crate::scenario::{Scenario, StageSpec};
+use crate::scenario::v1::{AgeingV1, BalancerV1, BatchV1, LawV1, LoadV1, OrderV1, PoolV1, QueueV1};
+use crate::scenario::{Scenario, StageSpec, Work};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -102,7 +102,12 @@ pub fn of(scenario: &Scenario) -> Result<Theory, WhyNot> {
     if lambda <= 0.0 {
         return Err("nobody asks");
     }
-    let QueueV1::TailDrop { limit, .. } = stage.queue;
+    let QueueV1::TailDrop { limit, .. } = stage.queue else {
+        return Err("the queue control turns away by more than a limit");
+    };
+    if let Some(why) = beyond_theory(scenario, stage) {
+        return Err(why);
+    }
     let mu = 1.0 / mean_s;
     if let [_] = scenario.classes.as_slice() {
         let queue = mmck(lambda, mu, workers, Some(limit));
@@ -149,13 +154,31 @@ pub fn of(scenario: &Scenario) -> Result<Theory, WhyNot> {
                 })
                 .collect()
         }
+        _ => return Err("several classes, and an order without a closed form"),
     };
     let model = match stage.order {
         OrderV1::Fifo => alloc::format!("M/M/{workers}, all classes alike"),
-        OrderV1::StrictPriority => alloc::format!("M/M/{workers} with strict priority (Cobham)"),
+        _ => alloc::format!("M/M/{workers} with strict priority (Cobham)"),
     };
     let response_s = wait_s.iter().map(|wait| wait + mean_s).collect();
     Ok(Theory { model, wait_s, response_s, loss: 0.0 })
+}
+
+/// A policy of the stage that the closed forms know nothing of.
+fn beyond_theory(scenario: &Scenario, stage: &StageSpec) -> Option<WhyNot> {
+    if scenario.classes.iter().any(|class| class.retry.is_some()) {
+        Some("clients ask again when they are turned away")
+    } else if stage.ageing != AgeingV1::None {
+        Some("ageing")
+    } else if stage.pool != PoolV1::Fixed {
+        Some("the number of workers changes")
+    } else if stage.batch != BatchV1::One {
+        Some("workers take several requests at once")
+    } else if stage.starts_per_s.is_some() {
+        Some("starts are spaced")
+    } else {
+        matches!(stage.work, Work::Link(_)).then_some("work at a link")
+    }
 }
 
 /// Mean service time in seconds, the same for all, and how many are served at once.
@@ -164,7 +187,7 @@ fn service(scenario: &Scenario, stage: &StageSpec) -> Result<(f64, u32), WhyNot>
         LawV1::Exponential { mean_us } => Ok(mean_us as f64 / 1e6),
         _ => Err("service times are not exponential"),
     };
-    if let Some(law) = &stage.service {
+    if let Some(law) = stage.own_work() {
         return Ok((exponential(law)?, stage.workers));
     }
     let means: Vec<f64> =

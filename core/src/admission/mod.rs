@@ -10,84 +10,192 @@ pub use tail_drop::TailDrop;
 use crate::frame::Cause;
 use crate::id::ClassId;
 use crate::scenario::v1::QueueV1;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::unit::Draw;
 
-/// What an arriving job finds at a stage.
+/// A stage's queue at one moment, as its control sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub struct Queue<'a> {
+    /// Jobs waiting, by the level they wait in, the least urgent first. Promotion moves a job from one to the next.
+    pub waiting: &'a [u32],
+    /// Work waiting, by the level a job was judged at when it came; promotion does not move it. In nanoseconds of
+    /// the whole stage: a job that keeps one of ten workers busy for 1 s counts 0.1 s.
+    pub work_ns: &'a [u64],
+    /// Jobs waiting in all levels.
+    pub len: u32,
+    /// Mean time between two completions while the stage is busy; zero while none is known. The length of the
+    /// queue times this is about the wait of who joins it.
+    pub gap: Duration,
+}
+
+impl Queue<'_> {
+    /// Jobs waiting at `level` and above it: the cumulative count of paper S, 1.3.
+    #[must_use]
+    #[inline]
+    pub fn at_or_above(&self, level: u8) -> u32 {
+        self.waiting[usize::from(level)..].iter().sum()
+    }
+}
+
+/// What an arriving job finds at a stage. It is not yet in the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
     /// The job's class.
     pub class: ClassId,
     /// The priority level it would wait in.
     pub level: u8,
-    /// Jobs waiting in that level, of whatever class.
-    pub level_len: u32,
-    /// Jobs waiting in all levels.
-    pub stage_len: u32,
+    /// The level it is judged at: its own, or above it by its correction for size (paper S, 1.2).
+    pub judged_at: u8,
     /// Whether it would have to wait. If not, a worker is free for it and no limit on waiting applies.
     pub would_wait: bool,
+    /// The queue.
+    pub queue: Queue<'a>,
 }
 
-/// What becomes of an arrival.
+/// A job that is about to leave the queue for a worker. It still counts in the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken<'a> {
+    /// The job's class.
+    pub class: ClassId,
+    /// The level it waits in.
+    pub level: u8,
+    /// How long it has waited at this stage.
+    pub waited: Duration,
+    /// The queue.
+    pub queue: Queue<'a>,
+}
+
+/// What becomes of a job that is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// It joins the queue.
+    /// It joins the queue, or leaves it for a worker.
     Admit,
     /// It is turned away; shed jobs are counted by cause.
     Shed(Cause),
 }
 
+/// Present figures of a control at one level, to be shown and explained.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Gauge {
+    /// What the drop probability is read off at: the averaged queue, in jobs or, for [`Gauge::seconds`], in
+    /// seconds; for a control that goes by the wait, that wait; for one that goes by a rate, the rate in 1/s.
+    pub average: f64,
+    /// Below it nobody is turned away; the target of a control that has one.
+    pub min: f64,
+    /// From it on everybody is.
+    pub max: f64,
+    /// Probability that an arrival at the level is turned away as things stand, 0 to 1.
+    pub drop_p: f64,
+    /// Height of the curve just below `max`; 0 where there is no curve.
+    pub max_p: f64,
+    /// Whether `average`, `min` and `max` are seconds, not jobs.
+    pub seconds: bool,
+}
+
 /// Decides, arrival by arrival, who may join a stage's queue.
 ///
 /// Time, queue lengths and chance are arguments, so every implementation is a plain state machine that
-/// the simulator and the server drive alike.
+/// the simulator and the server drive alike. A control with a period of its own does what was due when it is next
+/// asked: between two calls nothing it looks at changes but time.
 pub trait QueueControl {
     /// Judges one arrival. `draw` is there to be used or not.
-    fn on_arrival(&mut self, now: Instant, found: Found, draw: Draw) -> Verdict;
+    fn on_arrival(&mut self, now: Instant, found: Found<'_>, draw: Draw) -> Verdict;
 
-    /// Notes that a job of `level` left the queue, whatever for; `level_len` and `stage_len` jobs remain.
-    fn on_departure(&mut self, _now: Instant, _level: u8, _level_len: u32, _stage_len: u32) {}
+    /// Judges a job about to be put on a worker. `draw` is another than at its arrival.
+    fn on_take(&mut self, _now: Instant, _taken: Taken<'_>, _draw: Draw) -> Verdict {
+        Verdict::Admit
+    }
+
+    /// Notes that a job of `level` left the queue, whatever for; `queue` is what remains.
+    fn on_departure(&mut self, _now: Instant, _level: u8, _queue: Queue<'_>) {}
+
+    /// Notes that a job left the gateway with its answer, `response` after it arrived.
+    fn on_response(&mut self, _now: Instant, _class: ClassId, _response: Duration) {}
+
+    /// Whether it is asked when a job enters the gateway, whatever stage it belongs to, instead of when the job
+    /// comes to the stage. [`on_arrival`](Self::on_arrival) is then called once, at the entry, and the stage itself
+    /// asks [`on_late_arrival`](Self::on_late_arrival).
+    fn at_entry(&self) -> bool {
+        false
+    }
+
+    /// Judges a job that was let in at the entry and has come to the stage.
+    fn on_late_arrival(&mut self, _now: Instant, _found: Found<'_>) -> Verdict {
+        Verdict::Admit
+    }
 
     /// Most that may wait, for display: in each level or in all, as the control counts.
     fn limit(&self) -> u32;
+
+    /// Present figures of a level; `None` for a control that has none.
+    fn gauge(&self, _now: Instant, _level: u8) -> Option<Gauge> {
+        None
+    }
 }
 
-/// The queue control of a stage.
-#[derive(Clone, Debug)]
-pub enum Control {
+/// Declares [`Control`] with one arm a type, and hands every call on to the type.
+macro_rules! controls {
+    ($($(#[$doc:meta])* $arm:ident,)*) => {
+        /// The queue control of a stage.
+        #[derive(Clone, Debug)]
+        pub enum Control {
+            $($(#[$doc])* $arm($arm),)*
+        }
+
+        impl QueueControl for Control {
+            #[inline]
+            fn on_arrival(&mut self, now: Instant, found: Found<'_>, draw: Draw) -> Verdict {
+                match self { $(Self::$arm(control) => control.on_arrival(now, found, draw),)* }
+            }
+
+            #[inline]
+            fn on_take(&mut self, now: Instant, taken: Taken<'_>, draw: Draw) -> Verdict {
+                match self { $(Self::$arm(control) => control.on_take(now, taken, draw),)* }
+            }
+
+            #[inline]
+            fn on_departure(&mut self, now: Instant, level: u8, queue: Queue<'_>) {
+                match self { $(Self::$arm(control) => control.on_departure(now, level, queue),)* }
+            }
+
+            #[inline]
+            fn on_response(&mut self, now: Instant, class: ClassId, response: Duration) {
+                match self { $(Self::$arm(control) => control.on_response(now, class, response),)* }
+            }
+
+            #[inline]
+            fn at_entry(&self) -> bool {
+                match self { $(Self::$arm(control) => control.at_entry(),)* }
+            }
+
+            fn on_late_arrival(&mut self, now: Instant, found: Found<'_>) -> Verdict {
+                match self { $(Self::$arm(control) => control.on_late_arrival(now, found),)* }
+            }
+
+            fn limit(&self) -> u32 {
+                match self { $(Self::$arm(control) => control.limit(),)* }
+            }
+
+            fn gauge(&self, now: Instant, level: u8) -> Option<Gauge> {
+                match self { $(Self::$arm(control) => control.gauge(now, level),)* }
+            }
+        }
+    };
+}
+
+controls! {
     /// Up to a limit.
-    TailDrop(TailDrop),
+    TailDrop,
 }
 
 impl Control {
-    /// The control a scenario asks for.
+    /// The control a scenario asks for, for a queue of so many `levels` and `classes`.
     #[must_use]
-    pub fn new(queue: &QueueV1) -> Self {
+    pub fn new(queue: &QueueV1, _levels: usize, _classes: usize) -> Self {
         match *queue {
             QueueV1::TailDrop { limit, per } => Self::TailDrop(TailDrop::new(limit, per)),
-        }
-    }
-}
-
-impl QueueControl for Control {
-    #[inline]
-    fn on_arrival(&mut self, now: Instant, found: Found, draw: Draw) -> Verdict {
-        match self {
-            Self::TailDrop(control) => control.on_arrival(now, found, draw),
-        }
-    }
-
-    #[inline]
-    fn on_departure(&mut self, now: Instant, level: u8, level_len: u32, stage_len: u32) {
-        match self {
-            Self::TailDrop(control) => control.on_departure(now, level, level_len, stage_len),
-        }
-    }
-
-    fn limit(&self) -> u32 {
-        match self {
-            Self::TailDrop(control) => control.limit(),
+            _ => unimplemented!("queue control"),
         }
     }
 }

@@ -27,10 +27,10 @@ impl TailDrop {
 
 impl QueueControl for TailDrop {
     #[inline]
-    fn on_arrival(&mut self, _now: Instant, found: Found, _draw: Draw) -> Verdict {
+    fn on_arrival(&mut self, _now: Instant, found: Found<'_>, _draw: Draw) -> Verdict {
         let waiting = match self.per {
-            PerV1::Level => found.level_len,
-            PerV1::Stage => found.stage_len,
+            PerV1::Level => found.queue.waiting[usize::from(found.level)],
+            PerV1::Stage => found.queue.len,
         };
         if found.would_wait && waiting >= self.limit { Verdict::Shed(Cause::Full) } else { Verdict::Admit }
     }
@@ -42,12 +42,15 @@ impl QueueControl for TailDrop {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Queue;
     use super::*;
     use crate::id::ClassId;
+    use crate::time::Duration;
 
     #[track_caller]
     fn check(per: PerV1, level_len: u32, stage_len: u32, would_wait: bool, want: Verdict) {
-        let found = Found { class: ClassId(0), level: 0, level_len, stage_len, would_wait };
+        let queue = Queue { waiting: &[level_len], work_ns: &[0], len: stage_len, gap: Duration::ZERO };
+        let found = Found { class: ClassId(0), level: 0, judged_at: 0, would_wait, queue };
         let got = TailDrop::new(10, per).on_arrival(Instant::START, found, Draw::from_bits(0));
         assert_eq!(got, want, "limit 10 per {per:?}, {level_len} in the level, {stage_len} in all");
     }

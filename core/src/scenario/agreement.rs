@@ -34,6 +34,7 @@ fn valid(schema: &Value, root: &Value, value: &Value) -> bool {
                 "array" => value.is_array(),
                 "string" => value.is_string(),
                 "number" => value.is_number(),
+                "boolean" => value.is_boolean(),
                 "integer" => number().is_some_and(|x| libm::trunc(x) == x),
                 other => panic!("type {other}"),
             },

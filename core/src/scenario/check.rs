@@ -5,10 +5,11 @@
 
 use super::error::ScenarioError;
 use super::v1::{
-    ActionV1, ClassV1, EventV1, LawV1, LoadV1, ModeV1, RuleV1, RunV1, ScenarioV1, StageV1, WorkV1,
+    ActionV1, AgeingV1, BatchV1, ClassV1, EventV1, LawV1, LoadV1, ModeV1, OrderV1, PoolV1, QueueV1, RuleV1,
+    RunV1, ScenarioV1, SizeV1, StageV1, WorkV1,
 };
 use super::wire::{self, Fields, Path};
-use super::{Action, Class, Scenario, ServerSpec, StageSpec, TimedEvent};
+use super::{Action, Class, Levels, Scenario, ServerSpec, StageSpec, TimedEvent, Work};
 use crate::id::{ClassId, ServerId, StageId};
 use crate::time::{Duration, Instant};
 use crate::unit::{DelayWeight, Priority};
@@ -89,16 +90,27 @@ impl Scenario {
 
     /// Mean time a request of the class spends in work, without any wait, in microseconds.
     fn round_trip_us(&self, class: usize) -> f64 {
-        let work = self.classes[class].service.mean_us();
-        self.stages.iter().map(|stage| stage.service.as_ref().map_or(work, LawV1::mean_us)).sum()
+        let spec = &self.classes[class];
+        let bytes = spec.size.as_ref().map_or(0.0, SizeV1::mean_bytes);
+        let at = |stage: &StageSpec| match &stage.work {
+            Work::Own(law, _) => law.mean_us(),
+            Work::Link(bytes_per_s) => bytes / bytes_per_s * 1e6,
+            Work::Servers => spec.service.mean_us(),
+        };
+        self.stages.iter().map(at).sum()
     }
 
     /// Requests a second that the narrowest stage can finish; infinite if no stage limits it.
     fn capacity_per_s(&self) -> f64 {
         let shortest = self.classes.iter().map(|c| c.service.mean_us()).fold(f64::INFINITY, f64::min);
-        let rate = |stage: &StageSpec| match &stage.service {
-            Some(law) => f64::from(stage.workers) * 1e6 / law.mean_us(),
-            None => self.servers.iter().map(|s| f64::from(s.slots) * s.speed).sum::<f64>() * 1e6 / shortest,
+        let smallest = self.classes.iter().filter_map(|c| Some(c.size.as_ref()?.mean_bytes()));
+        let smallest = smallest.fold(f64::INFINITY, f64::min);
+        let rate = |stage: &StageSpec| match &stage.work {
+            Work::Own(law, _) => f64::from(stage.workers) * 1e6 / law.mean_us(),
+            Work::Link(bytes_per_s) => bytes_per_s / smallest,
+            Work::Servers => {
+                self.servers.iter().map(|s| f64::from(s.slots) * s.speed).sum::<f64>() * 1e6 / shortest
+            }
         };
         self.stages.iter().map(rate).fold(f64::INFINITY, f64::min)
     }
@@ -120,6 +132,19 @@ impl LawV1 {
     }
 }
 
+impl SizeV1 {
+    /// Mean, in bytes.
+    #[must_use]
+    pub fn mean_bytes(&self) -> f64 {
+        match self {
+            Self::Uniform { min_bytes, max_bytes } => (*min_bytes as f64 + *max_bytes as f64) / 2.0,
+            Self::Constant { bytes: mean_bytes }
+            | Self::Lognormal { mean_bytes, .. }
+            | Self::Pareto { mean_bytes, .. } => *mean_bytes as f64,
+        }
+    }
+}
+
 /// Collects what is broken.
 struct Checks<'a> {
     wire: &'a ScenarioV1,
@@ -134,6 +159,7 @@ pub(super) fn check_all(wire: &ScenarioV1) -> Vec<ScenarioError> {
     let limits = core::mem::take(&mut checks.errors);
     checks.run(&wire.run);
     checks.classes();
+    checks.priority();
     checks.stages();
     checks.servers();
     checks.events();
@@ -142,7 +168,8 @@ pub(super) fn check_all(wire: &ScenarioV1) -> Vec<ScenarioError> {
 
 /// Both lists, section by section.
 fn merge(limits: Vec<ScenarioError>, relations: Vec<ScenarioError>) -> Vec<ScenarioError> {
-    const SECTIONS: [&str; 8] = ["title", "about", "eng", "run", "classes", "stages", "balancer", "servers"];
+    const SECTIONS: [&str; 9] =
+        ["title", "about", "eng", "run", "classes", "priority", "stages", "balancer", "servers"];
     let place = |error: &ScenarioError| {
         let end = error.path.find(['.', '[']).unwrap_or(error.path.len());
         SECTIONS.iter().position(|name| *name == &error.path[..end]).unwrap_or(SECTIONS.len())
@@ -185,6 +212,25 @@ impl Checks<'_> {
 
     fn class(&mut self, i: usize, class: &ClassV1) {
         self.law(&format!("classes[{i}].service"), &class.service);
+        if let Some(SizeV1::Uniform { min_bytes, max_bytes }) = &class.size
+            && max_bytes < min_bytes
+        {
+            let rule = format!("at least min_bytes ({min_bytes})");
+            self.fail(format!("classes[{i}].size.max_bytes"), rule, max_bytes.to_string());
+        }
+        if class.size.is_none()
+            && let Some(link) = self.wire.stages.iter().find(|s| matches!(s.work, WorkV1::Link { .. }))
+        {
+            let rule = format!("required, as the stage {} is a link", wire::quoted(&link.name));
+            self.fail(format!("classes[{i}].size"), rule, "nothing");
+        }
+        if let Some(retry) = &class.retry {
+            self.law(&format!("classes[{i}].retry.after"), &retry.after);
+            if matches!(class.load, LoadV1::Closed { .. }) {
+                let rule = "left out for closed clients, who ask again after thinking";
+                self.fail(format!("classes[{i}].retry"), rule, "one");
+            }
+        }
         if let LoadV1::Closed { think, count, .. } = &class.load {
             self.law(&format!("classes[{i}].load.think"), think);
             if count.is_none() && think.mean_us() == 0.0 && self.takes_no_time(class) {
@@ -201,7 +247,8 @@ impl Checks<'_> {
     fn takes_no_time(&self, class: &ClassV1) -> bool {
         !self.wire.stages.is_empty()
             && self.wire.stages.iter().all(|stage| match &stage.work {
-                WorkV1::Stage { service } => service.mean_us() == 0.0,
+                WorkV1::Stage { service, batch_us } => service.mean_us() == 0.0 && *batch_us == 0,
+                WorkV1::Link { .. } => false,
                 WorkV1::Servers => class.service.mean_us() == 0.0,
             })
     }
@@ -254,6 +301,88 @@ impl Checks<'_> {
         text("client", client, is_block, "an address or CIDR block such as 10.0.0.0/8");
     }
 
+    /// Sizes grow, and the levels suffice for every sum that can come about.
+    fn priority(&mut self) {
+        let priority = &self.wire.priority;
+        for (i, pair) in priority.size_limits.windows(2).enumerate() {
+            if pair[1] <= pair[0] {
+                let path = format!("priority.size_limits[{}]", i + 1);
+                self.fail(path, format!("above the one before ({})", pair[0]), pair[1].to_string());
+            }
+        }
+        let needed = levels_needed(self.wire);
+        if priority.clamp {
+            return;
+        }
+        match priority.levels {
+            Some(levels) if u32::from(levels) < needed => {
+                let rule = format!("at least {needed} (classes, stages, sizes), or clamp set");
+                self.fail("priority.levels", rule, levels.to_string());
+            }
+            None if needed > 16 => {
+                self.fail("priority", "at most 16 levels in all, or clamp set", needed.to_string());
+            }
+            _ => {}
+        }
+    }
+
+    /// What the policies of a stage ask of each other.
+    fn policies(&mut self, i: usize, stage: &StageV1) {
+        let at = |rest: &str| format!("stages[{i}].{rest}");
+        let mut band = |path: String, min: f64, max: f64| {
+            if max <= min {
+                self.fail(path, format!("above min ({min})"), max.to_string());
+            }
+        };
+        match &stage.queue {
+            QueueV1::Red { min, max, .. }
+            | QueueV1::PriorityRed { min, max, .. }
+            | QueueV1::PdtRed { min, max, .. } => band(at("queue.max"), *min, *max),
+            QueueV1::WorkRed { min_us, max_us, .. } => {
+                band(at("queue.max_us"), *min_us as f64, *max_us as f64);
+            }
+            QueueV1::Wred { curves, .. } => {
+                for (n, curve) in curves.iter().enumerate() {
+                    band(at(&format!("queue.curves[{n}].max")), curve.min, curve.max);
+                }
+            }
+            _ => {}
+        }
+        if stage.ageing != AgeingV1::None && stage.order != OrderV1::StrictPriority {
+            self.fail(at("ageing"), "with the order strict_priority only", "another order");
+        }
+        if let BatchV1::Adaptive { min, max, .. } = stage.batch
+            && max < min
+        {
+            self.fail(at("batch.max"), format!("at least min ({min})"), max.to_string());
+        }
+        if stage.batch != BatchV1::One && !matches!(stage.work, WorkV1::Stage { .. }) {
+            self.fail(at("batch"), "one, unless the work is at the stage", "more");
+        }
+        self.pool(i, stage);
+    }
+
+    /// A pool that is controlled stays within bounds, and each class of a split keeps a worker.
+    fn pool(&mut self, i: usize, stage: &StageV1) {
+        let (PoolV1::Threads { min, max, .. }
+        | PoolV1::Aimd { min, max, .. }
+        | PoolV1::Gradient { min, max, .. }) = stage.pool
+        else {
+            return;
+        };
+        if max < min {
+            self.fail(format!("stages[{i}].pool.max"), format!("at least min ({min})"), max.to_string());
+        } else if !(min..=max).contains(&stage.workers) {
+            let rule = format!("from pool.min to pool.max ({min} to {max})");
+            self.fail(format!("stages[{i}].workers"), rule, stage.workers.to_string());
+        }
+        if min < stage.split.len() as u32 {
+            let rule =
+                format!("at least one worker for each of the {} classes of the split", stage.split.len());
+            self.fail(format!("stages[{i}].pool.min"), rule, min.to_string());
+        }
+    }
+
     fn stages(&mut self) {
         let wire = self.wire;
         self.unique("stages", wire.stages.iter().map(|s| s.name.as_str()));
@@ -263,10 +392,11 @@ impl Checks<'_> {
             self.fail(format!("stages[{i}].work"), "at servers in one stage at most", "a second one");
         }
         for (i, stage) in wire.stages.iter().enumerate() {
-            if let WorkV1::Stage { service } = &stage.work {
+            if let WorkV1::Stage { service, .. } = &stage.work {
                 self.law(&format!("stages[{i}].work.service"), service);
             }
             self.split(i, stage);
+            self.policies(i, stage);
         }
     }
 
@@ -402,6 +532,13 @@ fn is_block(text: &str) -> bool {
     })
 }
 
+/// Levels that suffice for every class, at every stage, whatever its size.
+fn levels_needed(wire: &ScenarioV1) -> u32 {
+    let top = wire.classes.iter().map(|c| c.priority).max().unwrap_or(0);
+    let passed = if wire.priority.per_stage { wire.stages.len().saturating_sub(1) } else { 0 };
+    u32::from(top) + 1 + passed as u32 + wire.priority.size_limits.len() as u32
+}
+
 /// Resolves what [`check_all`] found to be right.
 fn resolve(wire: ScenarioV1) -> Scenario {
     let horizon = Duration::from_micros(wire.run.horizon_us);
@@ -410,7 +547,7 @@ fn resolve(wire: ScenarioV1) -> Scenario {
         ModeV1::Transient => 0,
     });
     let classes: Vec<Class> = wire.classes.iter().map(class).collect();
-    let levels = wire.classes.iter().map(|c| c.priority).max().unwrap_or(0) + 1;
+    let levels = wire.priority.levels.unwrap_or_else(|| levels_needed(&wire).min(16) as u8);
     let serving_stage = wire.stages.iter().position(|s| s.work == WorkV1::Servers).map(|i| StageId(i as u8));
     let mut events: Vec<TimedEvent> = wire.events.iter().map(|event| timed(&wire, event)).collect();
     events.sort_by_key(|event| event.at);
@@ -420,6 +557,12 @@ fn resolve(wire: ScenarioV1) -> Scenario {
         warmup: Duration::from_micros(warmup_us),
         mode: wire.run.mode,
         classes,
+        levels: Levels {
+            count: levels,
+            size_limits: wire.priority.size_limits.clone(),
+            per_stage: wire.priority.per_stage,
+            size_in_queue: wire.priority.size_in_queue,
+        },
         stages: wire.stages.iter().map(|s| stage(s, levels)).collect(),
         serving_stage,
         balancer: wire.balancer.clone(),
@@ -452,6 +595,9 @@ fn class(class: &ClassV1) -> Class {
         deadline: class.deadline_us.map(Duration::from_micros),
         load,
         service: class.service.clone(),
+        size: class.size.clone(),
+        share: class.share,
+        retry: class.retry.clone(),
         rules: class.rules.clone(),
     }
 }
@@ -464,9 +610,17 @@ fn stage(stage: &StageV1, levels: u8) -> StageSpec {
         levels,
         order: stage.order,
         queue: stage.queue.clone(),
-        service: match &stage.work {
-            WorkV1::Stage { service } => Some(service.clone()),
-            WorkV1::Servers => None,
+        expired: stage.expired,
+        ageing: stage.ageing.clone(),
+        pool: stage.pool.clone(),
+        batch: stage.batch.clone(),
+        starts_per_s: stage.starts_per_s,
+        work: match &stage.work {
+            WorkV1::Stage { service, batch_us } => {
+                Work::Own(service.clone(), Duration::from_micros(*batch_us))
+            }
+            WorkV1::Link { bytes_per_s } => Work::Link(*bytes_per_s),
+            WorkV1::Servers => Work::Servers,
         },
     }
 }

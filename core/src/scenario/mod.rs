@@ -40,7 +40,10 @@ use crate::time::{Duration, Instant};
 use crate::unit::{DelayWeight, Priority};
 use alloc::string::String;
 use alloc::vec::Vec;
-use v1::{BalancerV1, LawV1, LoadV1, ModeV1, OrderV1, QueueV1, RuleV1, ScenarioV1};
+use v1::{
+    AgeingV1, BalancerV1, BatchV1, ExpiredV1, LawV1, LoadV1, ModeV1, OrderV1, PoolV1, QueueV1, RetryV1,
+    RuleV1, ScenarioV1, SizeV1,
+};
 
 /// A scenario that can be run: checked, with names resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +59,8 @@ pub struct Scenario {
     pub mode: ModeV1,
     /// The classes, indexed by [`ClassId`].
     pub classes: Vec<Class>,
+    /// How a request's priority level is made.
+    pub levels: Levels,
     /// The stages, indexed by [`StageId`].
     pub stages: Vec<StageSpec>,
     /// The one stage that hands requests to servers, if any.
@@ -66,6 +71,38 @@ pub struct Scenario {
     pub servers: Vec<ServerSpec>,
     /// Timed events, by time; equal times in the order written.
     pub events: Vec<TimedEvent>,
+}
+
+/// Dynamic priority, paper S, 1.2: level = class priority + stages passed + correction for size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// Levels of every stage, 1 to 16.
+    pub count: u8,
+    /// Sizes in bytes, growing.
+    pub size_limits: Vec<u64>,
+    /// Whether each stage passed counts for a level.
+    pub per_stage: bool,
+    /// Whether the correction for size counts for the place in the queue.
+    pub size_in_queue: bool,
+}
+
+impl Levels {
+    /// The correction for size, paper S's lambda on arrival at a stage: as many levels as there are limits above
+    /// `size`; 0 for an unknown one.
+    #[must_use]
+    #[inline]
+    pub fn correction(&self, size: Option<u64>) -> u8 {
+        size.map_or(0, |size| self.size_limits.iter().filter(|&&limit| size < limit).count() as u8)
+    }
+
+    /// The level of a class's request at a stage without and with its correction for size, none above the top.
+    #[must_use]
+    #[inline]
+    pub fn at(&self, priority: Priority, stage: StageId, correction: u8) -> (u8, u8) {
+        let passed = if self.per_stage { stage.0 } else { 0 };
+        let base = priority.0.saturating_add(passed);
+        (base.min(self.count - 1), base.saturating_add(correction).min(self.count - 1))
+    }
 }
 
 /// A checked class.
@@ -83,6 +120,12 @@ pub struct Class {
     pub load: LoadV1,
     /// Work at a server of speed 1.
     pub service: LawV1,
+    /// Size of what a request asks for, in bytes.
+    pub size: Option<SizeV1>,
+    /// Share of the work relative to the other classes; above zero.
+    pub share: f64,
+    /// What a client does when it is turned away.
+    pub retry: Option<RetryV1>,
     /// Which real requests belong to it.
     pub rules: Vec<RuleV1>,
 }
@@ -96,14 +139,43 @@ pub struct StageSpec {
     pub workers: u32,
     /// Workers of each class, summing to `workers`; `None` for one shared pool.
     pub split: Option<Vec<u32>>,
-    /// Priority levels: one more than the highest class priority.
+    /// Priority levels.
     pub levels: u8,
     /// Who is served next.
     pub order: OrderV1,
     /// Who may wait.
     pub queue: QueueV1,
-    /// Local work, or `None` if the stage hands its requests to servers.
-    pub service: Option<LawV1>,
+    /// What becomes of a request whose deadline passes while it waits.
+    pub expired: ExpiredV1,
+    /// How those who wait long get ahead.
+    pub ageing: AgeingV1,
+    /// How the number of workers is controlled.
+    pub pool: PoolV1,
+    /// How many requests a worker takes at once.
+    pub batch: BatchV1,
+    /// Starts a second, at most.
+    pub starts_per_s: Option<f64>,
+    /// What a worker does.
+    pub work: Work,
+}
+
+/// What a worker of a stage does with a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// Works on it itself for a time of this law, and so long more for each batch.
+    Own(LawV1, Duration),
+    /// Sends its bytes over a link of so many bytes a second, shared equally with the other workers.
+    Link(f64),
+    /// Hands it to a server.
+    Servers,
+}
+
+impl StageSpec {
+    /// The law of the stage's own work, if it does any that has one.
+    #[must_use]
+    pub const fn own_work(&self) -> Option<&LawV1> {
+        if let Work::Own(law, _) = &self.work { Some(law) } else { None }
+    }
 }
 
 /// A checked server.

@@ -32,6 +32,20 @@ const MAX_WORKERS: u64 = 100_000;
 const NAME: Rule = line(1, 40);
 /// Rule of one entry of a worker split.
 const SHARE: Rule = whole(0, MAX_WORKERS);
+/// Largest size: 1 TiB.
+const MAX_BYTES: u64 = 1 << 40;
+/// Rule of a size in bytes.
+const BYTES: Rule = whole(1, MAX_BYTES);
+/// Rule of one size limit.
+const LIMIT: Rule = BYTES;
+/// Rule of one time before promotion.
+const AFTER: Rule = whole(1, MAX_US);
+/// Most that may wait under any queue control.
+const MAX_WAITING: u64 = 1_000_000;
+/// Rule of an averaged queue length.
+const LENGTH: Rule = from_to(0.0, MAX_WAITING as f64);
+/// Rule of a probability that may not be 0.
+const CHANCE: Rule = above(0.0, 1.0);
 
 record! {
     /// A scenario as written: `{"tidegate": 1, ...}`.
@@ -46,6 +60,8 @@ record! {
         run: RunV1 = ANY, default(RunV1::empty());
         /// Who sends requests; 1 to 16.
         classes: Vec<ClassV1> = list(1, 16), required;
+        /// How a request's priority level is made. Default: the class's priority and nothing else.
+        priority: PriorityV1 = ANY, default(PriorityV1::empty());
         /// What a request passes on its way; 1 to 16.
         stages: Vec<StageV1> = list(1, 16), required;
         /// How the serving stage picks a server.
@@ -83,6 +99,24 @@ words! {
 }
 
 record! {
+    /// Dynamic priority (paper S, 1.2): level = class priority + stages passed + correction for size.
+    pub struct PriorityV1 as "priority" {
+        /// Priority levels, 1 to 16. Default: as many as the sum can reach.
+        levels: Option<u8> = whole(1, 16), optional;
+        /// Sizes in bytes, growing. A request smaller than all of them is raised by as many levels as there are
+        /// sizes when it asks to join a queue, one smaller than all but the first by one less, and so on. Default: none.
+        size_limits: Vec<u64> = list_of(0, 15, &LIMIT), default(Vec::new());
+        /// Raise a request by one level for each stage it has passed. Default false: in a line of stages it
+        /// changes nothing but the number of levels.
+        per_stage: bool = ANY, default(false);
+        /// Let the correction for size count for the place in the queue too, not only for joining it. Default false.
+        size_in_queue: bool = ANY, default(false);
+        /// Allow fewer `levels` than the sum can reach: what is above the top waits in the top. Default false.
+        clamp: bool = ANY, default(false);
+    }
+}
+
+record! {
     /// One class of requests.
     pub struct ClassV1 as "class" {
         /// Name, 1 to 40 characters, unlike every other class.
@@ -98,9 +132,60 @@ record! {
         load: LoadV1 = ANY, default(LoadV1::Poisson { rate_per_s: 0.0 });
         /// Work of one request at a server of speed 1. Default: exponential with mean 10 ms.
         service: LawV1 = ANY, default(LawV1::Exponential { mean_us: 10_000 });
+        /// Size of what a request asks for, in bytes. Default: not known.
+        size: Option<SizeV1> = ANY, optional;
+        /// Share of the work while others wait too, relative to the other classes; above 0. Default 1. Read by
+        /// the order `weighted_fair`.
+        share: f64 = above(0.0, 1000.0), default(1.0);
+        /// What a client does when it is turned away. Default: nothing.
+        retry: Option<RetryV1> = ANY, optional;
         /// Which real requests belong to the class (any rule suffices); at most 32. A class without rules
         /// takes what no other class matches.
         rules: Vec<RuleV1> = list(0, 32), default(Vec::new());
+    }
+}
+
+choice! {
+    /// Law of a size in bytes (`law`).
+    pub enum SizeV1 as "size" by "law" {
+        /// `constant`.
+        Constant = "constant" {
+            /// The value.
+            bytes: u64 = BYTES, required;
+        },
+        /// `uniform` between two ends.
+        Uniform = "uniform" {
+            /// Smallest.
+            min_bytes: u64 = BYTES, required;
+            /// Largest, at least the smallest.
+            max_bytes: u64 = BYTES, required;
+        },
+        /// `lognormal`; coefficient of variation 0 to 20.
+        Lognormal = "lognormal" {
+            /// Mean (not the median).
+            mean_bytes: u64 = BYTES, required;
+            /// Standard deviation over mean.
+            cv: f64 = from_to(0.0, 20.0), required;
+        },
+        /// `pareto`, bounded: density falls as x^-(alpha+1) between the smallest value and `ratio` times it.
+        Pareto = "pareto" {
+            /// Mean of the bounded law.
+            mean_bytes: u64 = BYTES, required;
+            /// Tail index, 0.5 to 10.
+            alpha: f64 = from_to(0.5, 10.0), required;
+            /// Largest over smallest value, above 1, at most 1e9. Default 1e4.
+            ratio: f64 = above(1.0, 1e9), default(1e4);
+        },
+    }
+}
+
+record! {
+    /// A client that was turned away asks again: the same request, as a new arrival.
+    pub struct RetryV1 as "retry" {
+        /// Times it asks again, at most.
+        times: u32 = whole(1, 100), default(3);
+        /// Time it waits before each. Default: exponential with mean 1 s.
+        after: LawV1 = ANY, default(LawV1::Exponential { mean_us: 1_000_000 });
     }
 }
 
@@ -247,11 +332,21 @@ record! {
         /// Workers reserved for each class, in class order; their sum is `workers`. Default (empty): one
         /// pool shared by all.
         split: Vec<u32> = list_of(0, 16, &SHARE), default(Vec::new());
-        /// Who is served next: `strict_priority`, the oldest of the most urgent level, or `fifo`, the oldest of
-        /// all. Default `strict_priority`.
+        /// Who is served next: `strict_priority`, the oldest of the most urgent level, `fifo`, the oldest of
+        /// all, or another. Default `strict_priority`.
         order: OrderV1 = ANY, default(OrderV1::StrictPriority);
         /// Who may wait.
         queue: QueueV1 = ANY, default(QueueV1::TailDrop { limit: 1_000, per: PerV1::Level });
+        /// What becomes of a request whose deadline passes while it waits. Default `shed`.
+        expired: ExpiredV1 = ANY, default(ExpiredV1::Shed);
+        /// How those who wait long get ahead. Default: they do not.
+        ageing: AgeingV1 = ANY, default(AgeingV1::None);
+        /// How the number of workers is controlled. Default: it stays as it is.
+        pool: PoolV1 = ANY, default(PoolV1::Fixed);
+        /// How many requests a worker takes at once. Default: one.
+        batch: BatchV1 = ANY, default(BatchV1::One);
+        /// Start no more requests a second than this, spaced evenly (SEDA's read-rate throttle). Default: no limit.
+        starts_per_s: Option<f64> = above(0.0, MAX_RATE), optional;
         /// What a worker does.
         work: WorkV1 = ANY, required;
     }
@@ -264,6 +359,114 @@ words! {
         StrictPriority = "strict_priority",
         /// `fifo`: the oldest of all.
         Fifo = "fifo",
+        /// `weighted_fair`: deficit round robin among classes, by `share` of the work (Shreedhar and Varghese 1996).
+        WeightedFair = "weighted_fair",
+        /// `wtp`, waiting-time priority: the class whose head has the largest wait over `delay_weight`.
+        Wtp = "wtp",
+        /// `pad`, proportional average delay: the class whose average delay over `delay_weight` is largest.
+        Pad = "pad",
+        /// `hpd`, hybrid proportional delay: seven parts of `wtp` to one of `pad`.
+        Hpd = "hpd",
+        /// `earliest_deadline`: the head whose deadline comes first; without a deadline last.
+        EarliestDeadline = "earliest_deadline",
+        /// `adaptive_lifo`: the oldest, or the newest once the queue has not been empty for 100 ms.
+        AdaptiveLifo = "adaptive_lifo",
+    }
+}
+
+words! {
+    /// What becomes of a request whose deadline passes while it waits.
+    pub enum ExpiredV1 {
+        /// `shed`: it is turned away then.
+        Shed = "shed",
+        /// `serve`: it keeps its place and is served too late, as by a server that knows no deadlines.
+        Serve = "serve",
+    }
+}
+
+choice! {
+    /// How those who wait long get ahead (`rule`).
+    pub enum AgeingV1 as "ageing" by "rule" {
+        /// `none`: they do not.
+        None = "none",
+        /// `promote`: after so long in one level, to the tail of the next (paper S, 1.4, as published).
+        Promote = "promote" {
+            /// Time in each level, the lowest first; one entry stands for all. Default 2 s.
+            after_us: Vec<u64> = list_of(1, 16, &AFTER), default(alloc::vec![2_000_000]);
+        },
+        /// `share`: who has waited longer than `after_us` for each level above its own gets a share of the work,
+        /// however much urgent work there is. Its wait is bounded.
+        Share = "share" {
+            /// Time allowed for each level above. Default 2 s.
+            after_us: u64 = AFTER, default(2_000_000);
+            /// Part of the work that goes to those overdue, above 0 and at most 0.9. Default 0.2.
+            share: f64 = above(0.0, 0.9), default(0.2);
+        },
+    }
+}
+
+choice! {
+    /// How the number of workers of a stage is controlled (`control`). The stage begins with `workers`.
+    pub enum PoolV1 as "pool" by "control" {
+        /// `fixed`: it is not.
+        Fixed = "fixed",
+        /// `threads`: one more while the queue is long, one less after it was idle (SEDA's thread-pool controller).
+        Threads = "threads" {
+            /// Fewest. Default 1.
+            min: u32 = whole(1, MAX_WORKERS), default(1);
+            /// Most. Default 20.
+            max: u32 = whole(1, MAX_WORKERS), default(20);
+            /// Time between looks at the queue. Default 2 s.
+            period_us: u64 = whole(1_000, MAX_US), default(2_000_000);
+            /// A queue longer than this gets a worker more. Default 100.
+            threshold: u32 = whole(0, MAX_WAITING), default(100);
+            /// A worker idle for so long goes. Default 5 s.
+            idle_us: u64 = whole(1_000, MAX_US), default(5_000_000);
+        },
+        /// `aimd`: up by one while answers come in time and the limit is used, down by a tenth when they do not.
+        Aimd = "aimd" {
+            /// Fewest. Default 1.
+            min: u32 = whole(1, MAX_WORKERS), default(1);
+            /// Most. Default 1,000.
+            max: u32 = whole(1, MAX_WORKERS), default(1_000);
+            /// Time in work that is too long.
+            target_us: u64 = whole(1, MAX_US), required;
+            /// Time between changes. Default 0.1 s.
+            period_us: u64 = whole(1_000, MAX_US), default(100_000);
+        },
+        /// `gradient`: follows the ratio of the least to the present time in work.
+        Gradient = "gradient" {
+            /// Fewest. Default 1.
+            min: u32 = whole(1, MAX_WORKERS), default(1);
+            /// Most. Default 1,000.
+            max: u32 = whole(1, MAX_WORKERS), default(1_000);
+            /// Time in work, over the least seen, that is still no sign of a queue. Default 1.5.
+            tolerance: f64 = from_to(1.0, 10.0), default(1.5);
+            /// Time between changes. Default 0.1 s.
+            period_us: u64 = whole(1_000, MAX_US), default(100_000);
+        },
+    }
+}
+
+choice! {
+    /// How many requests a worker takes at once (`control`).
+    pub enum BatchV1 as "batch" by "control" {
+        /// `one`: one.
+        One = "one",
+        /// `fixed`: up to so many, if they wait.
+        Fixed = "fixed" {
+            /// 2 to 1,000.
+            size: u32 = whole(2, 1_000), required;
+        },
+        /// `adaptive`: the smallest that keeps the throughput (SEDA's batching controller).
+        Adaptive = "adaptive" {
+            /// Smallest. Default 2.
+            min: u32 = whole(1, 1_000), default(2);
+            /// Largest, at least `min`. Default 1,000.
+            max: u32 = whole(2, 1_000), default(1_000);
+            /// Time between looks at the throughput. Default 1 s.
+            period_us: u64 = whole(1_000, MAX_US), default(1_000_000);
+        },
     }
 }
 
@@ -278,6 +481,208 @@ choice! {
             /// door on the high, or `stage`, all levels together. Default `level`.
             per: PerV1 = ANY, default(PerV1::Level);
         },
+        /// `length_threshold`: while no more than `threshold` wait in all, whoever could start at once included
+        /// (SEDA's stock control).
+        LengthThreshold = "length_threshold" {
+            /// Requests waiting. Default 1,000,000, which stands for no limit.
+            threshold: u32 = whole(0, MAX_WAITING), default(1_000_000);
+        },
+        /// `enqueue_rate`: a token bucket in front of the queue (SEDA's rate limit).
+        EnqueueRate = "enqueue_rate" {
+            /// Tokens a second.
+            rate_per_s: f64 = above(0.0, MAX_RATE), required;
+            /// Tokens it holds at most. Default 10.
+            depth: f64 = from_to(1.0, MAX_RATE), default(10.0);
+            /// Requests waiting in all, at most. Default 10,000.
+            limit: u32 = whole(0, MAX_WAITING), default(10_000);
+        },
+        /// `red`: random early drop by the average length of the whole queue (Floyd and Jacobson 1993).
+        Red = "red" {
+            /// Average below which nobody is turned away. Default 200.
+            min: f64 = LENGTH, default(200.0);
+            /// Average from which everybody is; above `min`. Default 280.
+            max: f64 = LENGTH, default(280.0);
+            /// Probability just below `max`. Default 0.2.
+            max_p: f64 = CHANCE, default(0.2);
+            /// Weight of the newest length in the average. Default 0.02.
+            weight: f64 = CHANCE, default(0.02);
+            /// From `max` to twice `max` the probability rises to 1 instead of jumping there. Default false.
+            gentle: bool = ANY, default(false);
+            /// How drops are spread over arrivals. Default `uniform`.
+            spacing: SpacingV1 = ANY, default(SpacingV1::Uniform);
+            /// How `max_p` follows the load. Default: it does not.
+            adapt: AdaptV1 = ANY, default(AdaptV1::None);
+            /// Requests waiting in all, at most. Default: 4 times `max`.
+            limit: Option<u32> = whole(1, MAX_WAITING), optional;
+        },
+        /// `priority_red`: RED by the average number waiting at a level and above it (paper S, 1.3).
+        PriorityRed = "priority_red" {
+            /// Average below which nobody is turned away. Default 200.
+            min: f64 = LENGTH, default(200.0);
+            /// Average from which everybody is; above `min`. Default 280.
+            max: f64 = LENGTH, default(280.0);
+            /// Probability just below `max`. Default 0.2.
+            max_p: f64 = CHANCE, default(0.2);
+            /// Weight of the newest length in the average. Default 0.02.
+            weight: f64 = CHANCE, default(0.02);
+            /// From `max` to twice `max` the probability rises to 1 instead of jumping there. Default false.
+            gentle: bool = ANY, default(false);
+            /// How drops are spread over arrivals. Default `bernoulli`.
+            spacing: SpacingV1 = ANY, default(SpacingV1::Bernoulli);
+            /// How `max_p` follows the load. Default `counters`.
+            adapt: AdaptV1 = ANY, default(AdaptV1::Counters { factor: 2.0, repeat: 5 });
+            /// What has a `max_p` of its own: the `stage` or each `level`. Default `stage`.
+            adapt_per: PerV1 = ANY, default(PerV1::Stage);
+            /// Which averages an arrival moves: `stage`, those of all levels, or `level`, its own only, which
+            /// breaks their order. Default `stage`.
+            update_per: PerV1 = ANY, default(PerV1::Stage);
+            /// Move the averages also when a request leaves the queue. Default true.
+            on_departure: bool = ANY, default(true);
+            /// Requests waiting in all, at most. Default: 4 times `max`.
+            limit: Option<u32> = whole(1, MAX_WAITING), optional;
+        },
+        /// `pdt_red`: priority RED whose thresholds rise with the level and with the free room (PDT-RED).
+        PdtRed = "pdt_red" {
+            /// Threshold `min` of level 0 in a full queue. Default 50.
+            min: f64 = LENGTH, default(50.0);
+            /// Threshold `max` of level 0 in a full queue; above `min`. Default 100.
+            max: f64 = LENGTH, default(100.0);
+            /// Probability just below `max`. Default 0.2.
+            max_p: f64 = CHANCE, default(0.2);
+            /// Weight of the newest length in the average. Default 0.02.
+            weight: f64 = CHANCE, default(0.02);
+            /// What a level adds to both thresholds, in requests for each free place and level. Default 0.1.
+            gain: f64 = from_to(0.0, 10.0), default(0.1);
+            /// Requests waiting in all, at most. Default 1,000.
+            limit: u32 = whole(1, MAX_WAITING), default(1_000);
+        },
+        /// `wred`: a RED curve for each level on one or on coupled averages (RIO, WRED).
+        Wred = "wred" {
+            /// Curves, that of the lowest level first; the last stands for all above it.
+            curves: Vec<CurveV1> = list(1, 16), required;
+            /// Weight of the newest length in the average. Default 0.02.
+            weight: f64 = CHANCE, default(0.02);
+            /// What a level's average counts. Default `above`, as RIO does.
+            average: CountV1 = ANY, default(CountV1::Above);
+            /// Requests waiting in all, at most. Default 1,000.
+            limit: u32 = whole(1, MAX_WAITING), default(1_000);
+        },
+        /// `codel`: turns away the head of the queue while waits stay above a target (RFC 8289).
+        Codel = "codel" {
+            /// Wait that is acceptable. Default 5 ms.
+            target_us: u64 = whole(1, MAX_US), default(5_000);
+            /// How long it may be exceeded. Default 100 ms.
+            interval_us: u64 = whole(1, MAX_US), default(100_000);
+            /// Requests waiting in all, at most. Default 1,000.
+            limit: u32 = whole(1, MAX_WAITING), default(1_000);
+        },
+        /// `pie`: a probability steered by the estimated wait and its trend (RFC 8033).
+        Pie = "pie" {
+            /// Wait that is wanted. Default 15 ms.
+            target_us: u64 = whole(1, MAX_US), default(15_000);
+            /// Time between updates. Default 15 ms.
+            update_us: u64 = whole(1_000, MAX_US), default(15_000);
+            /// Burst that passes untouched. Default 150 ms.
+            burst_us: u64 = whole(0, MAX_US), default(150_000);
+            /// Requests waiting in all, at most. Default 1,000.
+            limit: u32 = whole(1, MAX_WAITING), default(1_000);
+        },
+        /// `work_red`: priority RED on seconds of work, asked at the entry of the gateway for every stage that
+        /// has it; later stages take what was let in. What Tidegate recommends in place of `priority_red`.
+        WorkRed = "work_red" {
+            /// Work waiting, on average, below which nobody is turned away. Default 1 s.
+            min_us: u64 = whole(0, MAX_US), default(1_000_000);
+            /// Work from which everybody is; above `min_us`. Default 2 s.
+            max_us: u64 = whole(1, MAX_US), default(2_000_000);
+            /// Probability just below `max_us`. Default 0.2.
+            max_p: f64 = CHANCE, default(0.2);
+            /// Time constant of the average. Default 0.25 s.
+            tau_us: u64 = whole(1, MAX_US), default(250_000);
+            /// Everybody is turned away while the present work is this many times `max_us`. Default 1.5.
+            hard: f64 = from_to(1.0, 100.0), default(1.5);
+            /// How `max_p` follows the load, each level by itself. Default: it does not.
+            adapt: AdaptV1 = ANY, default(AdaptV1::None);
+            /// Requests waiting in all, at most. Default 10,000.
+            limit: u32 = whole(1, MAX_WAITING), default(10_000);
+        },
+        /// `adaptive_rate`: a token bucket whose rate follows the response time (SEDA's overload controllers).
+        AdaptiveRate = "adaptive_rate" {
+            /// How the rate is found. Default `direct`.
+            rule: RateRuleV1 = ANY, default(RateRuleV1::Direct);
+            /// Response time that is wanted, at the 90th percentile.
+            target_us: u64 = whole(1, MAX_US), required;
+            /// Requests waiting in all, at most. Default 10,000.
+            limit: u32 = whole(1, MAX_WAITING), default(10_000);
+        },
+    }
+}
+
+record! {
+    /// One RED curve.
+    pub struct CurveV1 as "curve" {
+        /// Average below which nobody is turned away.
+        min: f64 = LENGTH, required;
+        /// Average from which everybody is; above `min`.
+        max: f64 = LENGTH, required;
+        /// Probability just below `max`. Default 0.2.
+        max_p: f64 = CHANCE, default(0.2);
+    }
+}
+
+words! {
+    /// What a level's average counts.
+    pub enum CountV1 {
+        /// `all`: everybody who waits (WRED).
+        All = "all",
+        /// `above`: who waits at the level and above it (RIO, coupled).
+        Above = "above",
+        /// `level`: who waits at the level.
+        Level = "level",
+    }
+}
+
+words! {
+    /// How drops are spread over arrivals.
+    pub enum SpacingV1 {
+        /// `bernoulli`: an independent coin for each.
+        Bernoulli = "bernoulli",
+        /// `uniform`: evenly, by counting arrivals since the last (Floyd and Jacobson 1993, method 2).
+        Uniform = "uniform",
+        /// `wait`: evenly, and none soon after the last.
+        Wait = "wait",
+    }
+}
+
+choice! {
+    /// How `max_p` follows the load (`rule`).
+    pub enum AdaptV1 as "adapt" by "rule" {
+        /// `none`: it does not.
+        None = "none",
+        /// `counters`: up after so many arrivals above `max`, down after so many below `min` (paper S, 1.3).
+        Counters = "counters" {
+            /// Factor of each change, above 1. Default 2.
+            factor: f64 = above(1.0, 100.0), default(2.0);
+            /// Arrivals that make a change. Default 5.
+            repeat: u32 = whole(1, 1_000_000), default(5);
+        },
+        /// `feng`: doubled when the average passes `max`, a third when it falls below `min` (Feng et al. 1999).
+        Feng = "feng",
+        /// `floyd`: every 0.5 s a small step towards the middle of the band (Adaptive RED, Floyd et al. 2001).
+        Floyd = "floyd",
+    }
+}
+
+words! {
+    /// How `adaptive_rate` finds its rate.
+    pub enum RateRuleV1 {
+        /// `direct`: up by a constant, down by half (AIMD on the 90th percentile).
+        Direct = "direct",
+        /// `multiclass`: a rate for each class; the lower give way first.
+        Multiclass = "multiclass",
+        /// `pid`: a PID controller on the relative error.
+        Pid = "pid",
+        /// `mm1`: from the service rate, as if the stage were an M/M/1 queue.
+        Mm1 = "mm1",
     }
 }
 
@@ -298,6 +703,13 @@ choice! {
         Stage = "stage" {
             /// Time it takes, whatever the class.
             service: LawV1 = ANY, required;
+            /// Time that a worker needs besides for each batch it takes. Default 0.
+            batch_us: u64 = whole(0, MAX_US), default(0);
+        },
+        /// `link`: sends `size` bytes over a link that its workers share equally.
+        Link = "link" {
+            /// What the link carries.
+            bytes_per_s: f64 = above(0.0, 1e12), required;
         },
         /// `servers`: hands it to the balancer and waits for the server's answer. One stage at most.
         Servers = "servers",

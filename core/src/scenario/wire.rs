@@ -484,6 +484,8 @@ fn unit(key: &str) -> Option<&'static str> {
         Some("1/s")
     } else if key.ends_with("_us") {
         Some("microseconds")
+    } else if key.ends_with("bytes") {
+        Some("bytes")
     } else {
         None
     }
@@ -697,6 +699,33 @@ impl Wire for f64 {
     fn schema(rule: &Rule, _: &mut Defs) -> Value {
         let lo = if rule.above { "exclusiveMinimum" } else { "minimum" };
         json!({ "type": "number", lo: rule.lo, "maximum": rule.hi })
+    }
+}
+
+impl Wire for bool {
+    fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
+        value.as_bool().unwrap_or_else(|| {
+            reader.fail(ScenarioError::new(path, Self::expects(rule), json::shown(value)));
+            false
+        })
+    }
+
+    fn stand_in() -> Self {
+        false
+    }
+
+    fn write(&self, to: &mut Writer<'_>) {
+        to.out.push_str(if *self { "true" } else { "false" });
+    }
+
+    fn check(&self, _: &Rule, _: &Path<'_>, _: &mut Vec<ScenarioError>) {}
+
+    fn expects(_: &Rule) -> String {
+        String::from("true or false")
+    }
+
+    fn schema(_: &Rule, _: &mut Defs) -> Value {
+        json!({ "type": "boolean" })
     }
 }
 

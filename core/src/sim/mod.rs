@@ -222,7 +222,7 @@ impl Simulation {
             servers: scenario.servers.iter().map(SimServer::new).collect(),
             service: classes.iter().map(|class| Law::new(&class.service)).collect(),
             deadline: classes.iter().map(|class| class.deadline).collect(),
-            stage_work: scenario.stages.iter().map(|stage| stage.service.as_ref().map(Law::new)).collect(),
+            stage_work: scenario.stages.iter().map(|stage| stage.own_work().map(Law::new)).collect(),
             timed: scenario.events.iter().map(|event| (event.at, event.action)).collect(),
             tallies: vec![ClassTally::default(); classes.len()],
             stage_busy: vec![(0, Area::default()); scenario.stages.len()],

@@ -4,8 +4,10 @@
 //! empty lists, however many levels and classes there are.
 
 use super::ClassSet;
+use crate::admission::Queue;
 use crate::id::ClassId;
 use crate::jobs::{Jobs, NONE, Place};
+use crate::time::Duration;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -23,6 +25,8 @@ pub(crate) struct Lanes {
     /// `lanes[level * classes + class]`.
     lanes: Vec<Lane>,
     level_len: Vec<u32>,
+    /// Work waiting, by the level at which it was judged.
+    work_ns: Vec<u64>,
     len: u32,
     /// Levels with anybody in them.
     levels: u16,
@@ -36,6 +40,7 @@ impl Lanes {
             classes,
             lanes: vec![Lane { head: NONE, tail: NONE, len: 0 }; levels * classes],
             level_len: vec![0; levels],
+            work_ns: vec![0; levels],
             len: 0,
             levels: 0,
             classes_in: vec![0; levels],
@@ -52,6 +57,12 @@ impl Lanes {
     #[inline]
     pub(crate) fn level_len(&self, level: u8) -> u32 {
         self.level_len[usize::from(level)]
+    }
+
+    /// What a queue control sees; `gap` is the mean time between two completions of the stage.
+    #[inline]
+    pub(crate) fn queue(&self, gap: Duration) -> Queue<'_> {
+        Queue { waiting: &self.level_len, work_ns: &self.work_ns, len: self.len, gap }
     }
 
     /// Number of levels.
@@ -82,6 +93,12 @@ impl Lanes {
         self.lanes[usize::from(level) * self.classes + usize::from(class)].head
     }
 
+    /// The job that came last to one level and class; [`NONE`] if nobody waits there.
+    #[inline]
+    pub(crate) fn tail(&self, level: u8, class: u8) -> u32 {
+        self.lanes[usize::from(level) * self.classes + usize::from(class)].tail
+    }
+
     /// The heads of a class, level by level.
     pub(crate) fn heads_of(&self, class: ClassId) -> impl Iterator<Item = u32> {
         self.lanes
@@ -106,6 +123,7 @@ impl Lanes {
             jobs[tail].next = slot;
         }
         let job = &mut jobs[slot];
+        self.work_ns[usize::from(job.judged_at)] += job.cost_ns;
         job.place = Place::Queued;
         job.level = level;
         job.prev = tail;
@@ -119,6 +137,7 @@ impl Lanes {
     pub(crate) fn remove(&mut self, jobs: &mut Jobs, slot: u32) {
         let job = &jobs[slot];
         let (level, class, prev, next) = (job.level, job.class.0, job.prev, job.next);
+        self.work_ns[usize::from(job.judged_at)] -= job.cost_ns;
         let lane = &mut self.lanes[usize::from(level) * self.classes + usize::from(class)];
         lane.len -= 1;
         if prev == NONE {

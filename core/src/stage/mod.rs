@@ -10,11 +10,12 @@ pub use order::Order;
 pub use slots::Slots;
 
 pub(crate) use lanes::Lanes;
+use order::{Discipline, Waiting};
 
 use crate::admission::{Control, Found, QueueControl, Verdict};
 use crate::id::ClassId;
 use crate::jobs::{Job, Jobs};
-use crate::scenario::{Class, StageSpec};
+use crate::scenario::{Class, StageSpec, Work};
 use crate::time::{Duration, Instant};
 use alloc::vec::Vec;
 
@@ -40,6 +41,8 @@ pub(crate) struct Stage {
     /// The level each class waits in.
     level_of: Vec<u8>,
     pub counts: Vec<Counts>,
+    /// Mean time between two completions while it is busy; zero while none is known.
+    gap: Duration,
     /// Whether its workers hand jobs to servers.
     pub serving: bool,
 }
@@ -50,11 +53,12 @@ impl Stage {
         Self {
             lanes: Lanes::new(usize::from(spec.levels), classes.len()),
             slots: Slots::new(spec.workers, spec.split.as_deref(), classes.len()),
-            control: Control::new(&spec.queue),
-            order: Order::new(spec.order),
+            control: Control::new(&spec.queue, usize::from(spec.levels), classes.len()),
+            order: Order::new(spec.order, classes),
             level_of: classes.iter().map(|class| class.priority.0.min(top)).collect(),
             counts: classes.iter().map(|_| Counts::default()).collect(),
-            serving: spec.service.is_none(),
+            gap: Duration::ZERO,
+            serving: spec.work == Work::Servers,
         }
     }
 
@@ -65,8 +69,8 @@ impl Stage {
         let found = Found {
             class: job.class,
             level,
-            level_len: self.lanes.level_len(level),
-            stage_len: self.lanes.len(),
+            judged_at: level,
+            queue: self.lanes.queue(self.gap),
             would_wait: !(can_start && self.slots.has_free(job.class)),
         };
         let verdict = self.control.on_arrival(now, found, job.chance.draw(u32::from(job.stage.0)));
@@ -90,7 +94,7 @@ impl Stage {
         if free == 0 || self.lanes.len() == 0 {
             return None;
         }
-        let slot = self.order.next(&self.lanes, jobs, free)?;
+        let slot = self.order.next(now, Waiting { lanes: &self.lanes, jobs, free })?;
         self.leave(jobs, slot, now);
         let job = &jobs[slot];
         let wait = now.since(job.queued);
@@ -106,7 +110,8 @@ impl Stage {
     pub(crate) fn leave(&mut self, jobs: &mut Jobs, slot: u32, now: Instant) {
         let level = jobs[slot].level;
         self.lanes.remove(jobs, slot);
-        self.control.on_departure(now, level, self.lanes.level_len(level), self.lanes.len());
+        let queue = self.lanes.queue(self.gap);
+        self.control.on_departure(now, level, queue);
     }
 
     /// How long the oldest waiting job of a class has waited here.
