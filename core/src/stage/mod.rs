@@ -2,6 +2,8 @@
 //!
 //! A stage decides who waits and who is next; what a worker does with a job is the driver's business.
 
+#[cfg(test)]
+mod by_hand;
 mod lanes;
 mod order;
 mod slots;
@@ -98,6 +100,7 @@ impl Stage {
         self.leave(jobs, slot, now);
         let job = &jobs[slot];
         let wait = now.since(job.queued);
+        self.order.on_taken(now, job);
         self.slots.occupy(job.class);
         let counts = &mut self.counts[usize::from(job.class.0)];
         counts.started += 1;
