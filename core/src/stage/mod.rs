@@ -2,6 +2,8 @@
 //!
 //! A stage decides who waits and who is next; what a worker does with a job is the driver's business.
 
+#[cfg_attr(not(test), expect(dead_code, reason = "no stage asks it"))]
+mod ageing;
 #[cfg(test)]
 mod by_hand;
 mod lanes;
