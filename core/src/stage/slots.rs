@@ -4,6 +4,7 @@
 //! one completion port hears nothing of the others). Lending is a policy of its own, for later.
 
 use super::ClassSet;
+use crate::control::apportion;
 use crate::id::ClassId;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,6 +16,8 @@ pub struct Slots {
     busy: u32,
     /// Workers of each class; empty if all share one pool.
     split: Vec<u32>,
+    /// What a split is in proportion to when the number of workers changes.
+    shares: Vec<f64>,
     busy_of: Vec<u32>,
     /// Classes that have a worker free, as bits.
     free: ClassSet,
@@ -30,7 +33,29 @@ impl Slots {
         } else {
             split.iter().enumerate().filter(|&(_, &n)| n > 0).fold(0, |set, (class, _)| set | 1 << class)
         };
-        Self { workers, busy: 0, split, busy_of: vec![0; classes], free }
+        let shares = split.iter().copied().map(f64::from).collect();
+        Self { workers, busy: 0, split, shares, busy_of: vec![0; classes], free }
+    }
+
+    /// Changes the number of workers. Those in use beyond it finish what they have; a split keeps its proportions as
+    /// far as whole workers go, and at least one for each class.
+    pub(crate) fn resize(&mut self, workers: u32) {
+        if workers == self.workers {
+            return;
+        }
+        self.workers = workers;
+        if self.split.is_empty() {
+            self.note(ClassId(0));
+        } else {
+            self.split = apportion(workers, &self.shares);
+            (0..self.split.len()).for_each(|class| self.note(ClassId(class as u8)));
+        }
+    }
+
+    /// Workers in use.
+    #[must_use]
+    pub const fn busy(&self) -> u32 {
+        self.busy
     }
 
     /// Workers in all.
