@@ -78,11 +78,14 @@ pub fn mmck(lambda: f64, mu: f64, c: u32, limit: Option<u32>) -> Mmck {
 }
 
 /// Figures of a queue whose arrivals are turned away with a chance that depends on how many they find.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BirthDeath {
+    /// Part of the time that so many are in the system, waiting or in service, which is also the chance that an
+    /// arrival finds so many.
+    pub states: Vec<f64>,
     /// Chance that an arrival is turned away.
     pub loss: f64,
-    /// Mean number in the system, waiting or in service.
+    /// Mean number in the system.
     pub in_system: f64,
     /// Jobs served, in the unit of `lambda`.
     pub throughput: f64,
@@ -97,20 +100,30 @@ pub struct BirthDeath {
 /// A birth-death chain (Kleinrock 1975 vol. 1, section 3.1): `p(n+1) / p(n) = lambda (1 - refused(n)) / (mu min(n+1, c))`.
 #[must_use]
 pub fn birth_death(lambda: f64, mu: f64, c: u32, capacity: u32, refused: impl Fn(u32) -> f64) -> BirthDeath {
-    let (mut p, mut total, mut jobs, mut busy) = (1.0, 1.0, 0.0, 0.0);
+    let mut states = vec![1.0];
+    let mut p = 1.0;
     for n in 1..=capacity {
-        let workers = f64::from(n.min(c));
-        p *= lambda * (1.0 - refused(n - 1)) / (mu * workers);
-        total += p;
-        jobs += p * f64::from(n);
-        busy += p * workers;
-        if total > 1e200 {
+        p *= lambda * (1.0 - refused(n - 1)) / (mu * f64::from(n.min(c)));
+        states.push(p);
+        if p > 1e200 {
             // Only ratios matter.
-            (p, total, jobs, busy) = (p / 1e200, total / 1e200, jobs / 1e200, busy / 1e200);
+            states.iter_mut().for_each(|state| *state /= 1e200);
+            p /= 1e200;
         }
     }
-    let (in_system, throughput) = (jobs / total, mu * busy / total);
-    BirthDeath { loss: 1.0 - throughput / lambda, in_system, throughput, response: in_system / throughput }
+    let total: f64 = states.iter().sum();
+    states.iter_mut().for_each(|state| *state /= total);
+    let mean = |what: &dyn Fn(u32) -> u32| -> f64 {
+        (0..).zip(&states).map(|(n, state)| f64::from(what(n)) * state).sum()
+    };
+    let (in_system, throughput) = (mean(&|n| n), mu * mean(&|n| n.min(c)));
+    BirthDeath {
+        loss: 1.0 - throughput / lambda,
+        in_system,
+        throughput,
+        response: in_system / throughput,
+        states,
+    }
 }
 
 /// The exact long-run means of a scenario.
