@@ -118,6 +118,9 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
                 |c: &crate::frame::StageClassFrame| (c.started > 0).then(|| c.wait_sum_s / c.started as f64);
             StageResult {
                 utilisation: share_of(busy.integral_ns(now), stage.workers),
+                worked_s: stage.worked_s,
+                wasted_s: stage.wasted_s,
+                promoted: stage.gauges.iter().map(|level| level.promoted).sum(),
                 started: stage.classes.iter().map(|c| c.started).collect(),
                 shed: stage.classes.iter().map(|c| c.shed).collect(),
                 mean_wait_s: stage.classes.iter().map(wait).collect(),
