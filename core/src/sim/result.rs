@@ -66,6 +66,12 @@ pub struct ClassResult {
 pub struct StageResult {
     /// Share of worker time in use, in the measured part.
     pub utilisation: f64,
+    /// Time that workers have spent on jobs whose work here ended, in seconds, over the whole run.
+    pub worked_s: f64,
+    /// Time that earlier stages had spent on jobs that were turned away here, in seconds, over the whole run.
+    pub wasted_s: f64,
+    /// Jobs promoted from one level to the next.
+    pub promoted: u64,
     /// Jobs handed to a worker, by class.
     pub started: Vec<u64>,
     /// Jobs turned away here, by class.
