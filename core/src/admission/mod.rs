@@ -3,8 +3,19 @@
 //! To add one: a file with a type that implements [`QueueControl`], an arm in [`Control`], and an arm of
 //! `QueueV1` that makes it. Nothing else knows which control a stage has.
 
+mod adaptive_rate;
+mod bucket;
+mod codel;
+mod enqueue_rate;
+mod length_threshold;
+mod pie;
 mod tail_drop;
 
+pub use adaptive_rate::AdaptiveRate;
+pub use codel::CoDel;
+pub use enqueue_rate::EnqueueRate;
+pub use length_threshold::LengthThreshold;
+pub use pie::Pie;
 pub use tail_drop::TailDrop;
 
 use crate::frame::Cause;
@@ -50,6 +61,15 @@ pub struct Found<'a> {
     pub would_wait: bool,
     /// The queue.
     pub queue: Queue<'a>,
+}
+
+impl Found<'_> {
+    /// Whether it would have to wait in a queue where `limit` or more do already.
+    #[must_use]
+    #[inline]
+    pub const fn is_too_many(&self, limit: u32) -> bool {
+        self.would_wait && self.queue.len >= limit
+    }
 }
 
 /// A job that is about to leave the queue for a worker. It still counts in the queue.
@@ -187,14 +207,38 @@ macro_rules! controls {
 controls! {
     /// Up to a limit.
     TailDrop,
+    /// Up to a limit that knows nothing of workers.
+    LengthThreshold,
+    /// So many a second.
+    EnqueueRate,
+    /// By how long jobs have waited that leave the queue.
+    CoDel,
+    /// By how long an arrival would wait.
+    Pie,
+    /// So many a second as the response time allows.
+    AdaptiveRate,
 }
 
 impl Control {
     /// The control a scenario asks for, for a queue of so many `levels` and `classes`.
     #[must_use]
-    pub fn new(queue: &QueueV1, _levels: usize, _classes: usize) -> Self {
+    pub fn new(queue: &QueueV1, _levels: usize, classes: usize) -> Self {
+        let us = Duration::from_micros;
         match *queue {
             QueueV1::TailDrop { limit, per } => Self::TailDrop(TailDrop::new(limit, per)),
+            QueueV1::LengthThreshold { threshold } => Self::LengthThreshold(LengthThreshold::new(threshold)),
+            QueueV1::EnqueueRate { rate_per_s, depth, limit } => {
+                Self::EnqueueRate(EnqueueRate::new(rate_per_s, depth, limit))
+            }
+            QueueV1::Codel { target_us, interval_us, limit } => {
+                Self::CoDel(CoDel::new(us(target_us), us(interval_us), limit))
+            }
+            QueueV1::Pie { target_us, update_us, burst_us, limit } => {
+                Self::Pie(Pie::new(us(target_us), us(update_us), us(burst_us), limit))
+            }
+            QueueV1::AdaptiveRate { rule, target_us, limit } => {
+                Self::AdaptiveRate(AdaptiveRate::new(rule, us(target_us), limit, classes))
+            }
             _ => unimplemented!("queue control"),
         }
     }
