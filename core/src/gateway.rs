@@ -6,7 +6,7 @@
 //! [`poll_at`](Gateway::poll_at), call [`poll`](Gateway::poll) until it gives `None`.
 //!
 //! ```
-//! use tidegate_core::gateway::{Gateway, Outcome, Output, Step};
+//! use tidegate_core::gateway::{Arrival, Gateway, Outcome, Output, Step};
 //! use tidegate_core::{id::ClassId, scenario, time::Instant, unit::Chance};
 //!
 //! let scenario = scenario::Scenario::check(scenario::parse_json(
@@ -14,7 +14,8 @@
 //!         "work":{"at":"stage","service":{"law":"constant","mean_us":1000}}}]}"#).unwrap().wire).unwrap();
 //! let mut gateway = Gateway::new(&scenario);
 //! let now = Instant::START;
-//! let job = gateway.arrive(now, ClassId(0), None, Chance(7)).unwrap();
+//! let arrival = Arrival { class: ClassId(0), deadline: None, chance: Chance(7), size: None };
+//! let job = gateway.arrive(now, arrival).unwrap();
 //! let Some(Output::Dispatch(dispatch)) = gateway.poll(now) else { panic!("a worker is free") };
 //! assert_eq!(dispatch.job, job);
 //! let later = Instant::from_nanos(1_000_000);
@@ -26,8 +27,9 @@ use crate::balance::{Balancer, Left, Pick, Servers};
 use crate::frame::{Cause, ClassFrame, Frame, ServerFrame, StageClassFrame, StageFrame};
 use crate::id::{ClassId, JobId, ServerId, StageId};
 use crate::jobs::{Job, Jobs, NONE, Place};
-use crate::scenario::Scenario;
-use crate::stage::Stage;
+use crate::scenario::v1::QueueV1;
+use crate::scenario::{Levels, Scenario, StageSpec};
+use crate::stage::{Ended, Next, Stage};
 use crate::time::{Duration, Instant};
 use crate::unit::Chance;
 use alloc::collections::BinaryHeap;
@@ -69,6 +71,22 @@ pub struct Dispatch {
     pub server: Option<ServerId>,
     /// Its wait in this stage's queue.
     pub waited: Duration,
+    /// The batch it goes with, if workers of the stage take several jobs at once: dispatches of the same stage that
+    /// follow each other with the same number go to one worker. A number is used again once its batch is done.
+    pub batch: Option<u32>,
+}
+
+/// A job that asks to come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its class.
+    pub class: ClassId,
+    /// The moment after which its answer is worth nothing.
+    pub deadline: Option<Instant>,
+    /// 64 random bits that decide whatever is decided by chance about it.
+    pub chance: Chance,
+    /// Bytes it asks for, if that is known.
+    pub size: Option<u64>,
 }
 
 /// How work on a job ended.
@@ -133,6 +151,13 @@ pub struct Gateway {
     servers: Servers,
     balancer: Balancer,
     counts: Vec<Counts>,
+    levels: Levels,
+    /// Whether a stage is asked about jobs at the entry that are still to come to it.
+    asks_ahead: bool,
+    /// Whether a queue control wants to know response times.
+    hears_responses: bool,
+    /// Whether something happens at a stage by itself as time passes.
+    timed: bool,
     /// Stages where a dispatch may be possible.
     dirty: u16,
     next_ticket: u64,
@@ -145,9 +170,16 @@ impl Gateway {
     /// An idle gateway with every server up.
     #[must_use]
     pub fn new(scenario: &Scenario) -> Self {
+        let stages: Vec<Stage> =
+            (0..scenario.stages.len()).map(|at| Stage::new(scenario, StageId(at as u8))).collect();
+        let has_rate = |spec: &StageSpec| matches!(spec.queue, QueueV1::AdaptiveRate { .. });
         Self {
             jobs: Jobs::default(),
-            stages: scenario.stages.iter().map(|spec| Stage::new(spec, &scenario.classes)).collect(),
+            levels: scenario.levels.clone(),
+            asks_ahead: stages.iter().any(|stage| stage.control.at_entry()),
+            hears_responses: scenario.stages.iter().any(has_rate),
+            timed: stages.iter().any(Stage::is_timed),
+            stages,
             servers: Servers::new(&scenario.servers, scenario.classes.len()),
             balancer: Balancer::new(&scenario.balancer),
             counts: vec![Counts::default(); scenario.classes.len()],
@@ -157,52 +189,49 @@ impl Gateway {
         }
     }
 
-    /// Offers a job of `class` at the first stage. `deadline` is the moment after which its answer is
-    /// worth nothing; `chance` are 64 random bits that decide whatever is decided by chance about it.
+    /// Offers a job at the first stage.
     ///
     /// # Errors
     /// The cause, if it was turned away; it is counted and gone.
     ///
     /// # Panics
-    /// If `class` is not one of the scenario's.
+    /// If its class is not one of the scenario's.
     #[inline]
-    pub fn arrive(
-        &mut self,
-        now: Instant,
-        class: ClassId,
-        deadline: Option<Instant>,
-        chance: Chance,
-    ) -> Result<JobId, Cause> {
-        self.counts[usize::from(class.0)].arrived += 1;
-        let job = Job {
+    pub fn arrive(&mut self, now: Instant, arrival: Arrival) -> Result<JobId, Cause> {
+        let Arrival { class, deadline, chance, size } = arrival;
+        let correction = self.levels.correction(size);
+        let verdict = self.judge_entry(now, class, correction, chance);
+        let counts = &mut self.counts[usize::from(class.0)];
+        counts.arrived += 1;
+        if let Verdict::Shed(cause) = verdict {
+            counts.shed[cause as usize] += 1;
+            return Err(cause);
+        }
+        counts.in_system += 1;
+        let id = self.jobs.insert(Job {
             generation: 0,
             place: Place::Gone,
             class,
             stage: StageId(0),
             level: 0,
             judged_at: 0,
-            correction: 0,
+            correction,
             server: None,
             arrived: now,
             queued: now,
+            began: now,
             in_level_since: now,
             waited: Duration::ZERO,
+            worked: Duration::ZERO,
             deadline: deadline.unwrap_or(Instant::NEVER),
             chance,
-            size: 0,
+            size: size.unwrap_or(0),
             cost_ns: 0,
-            worked: Duration::ZERO,
             ticket: 0,
+            batch: 0,
             next: NONE,
             prev: NONE,
-        };
-        let can_start = self.can_start(0);
-        if let Verdict::Shed(cause) = self.stages[0].judge(now, &job, can_start) {
-            self.counts[usize::from(class.0)].shed[cause as usize] += 1;
-            return Err(cause);
-        }
-        self.counts[usize::from(class.0)].in_system += 1;
-        let id = self.jobs.insert(job);
+        });
         self.enqueue(id.slot, now);
         Ok(id)
     }
@@ -210,38 +239,50 @@ impl Gateway {
     /// The next decision, or `None` when there is nothing more to do now.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
+        if self.timed {
+            self.tick(now);
+        }
         if let Some(shed) = self.expire(now) {
             return Some(shed);
         }
         while self.dirty != 0 {
             // Downstream first: it makes room for what comes from upstream.
             let at = 15 - self.dirty.leading_zeros() as usize;
-            if let Some(dispatch) = self.dispatch(at, now) {
-                return Some(Output::Dispatch(dispatch));
+            if let Some(output) = self.dispatch(at, now) {
+                return Some(output);
             }
+            self.stages[at].close_batch();
             self.dirty &= !(1 << at);
         }
         None
     }
 
-    /// When to call [`poll`](Self::poll) although nothing happened: the earliest deadline of a queued job.
+    /// When to call [`poll`](Self::poll) although nothing happened: the earliest deadline of a queued job, promotion,
+    /// look of a controller or start that was held back.
     ///
     /// May be early (the job has left since), never late.
     #[must_use]
     #[inline]
     pub fn poll_at(&self) -> Option<Instant> {
-        self.expiries.peek().map(|&Reverse((at, ..))| at)
+        let deadline = self.expiries.peek().map(|&Reverse((at, ..))| at);
+        if !self.timed {
+            return deadline;
+        }
+        let stages = self.stages.iter().map(Stage::next_at).min().filter(|&at| at != Instant::NEVER);
+        match (deadline, stages) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
     }
 
     /// Notes that work on a dispatched job ended.
     #[inline]
     pub fn done(&mut self, now: Instant, job: JobId, outcome: Outcome) -> Step {
         let Some(slot) = self.working(job) else { return Step::Stale };
-        let left = match outcome {
-            Outcome::Completed => Left::Answered,
-            Outcome::Failed => Left::Failed,
-        };
-        self.free_worker(slot, left);
+        self.free_worker(now, slot, match outcome {
+            Outcome::Completed => Ended::Answered,
+            Outcome::Failed => Ended::Failed,
+        });
         let next = usize::from(self.jobs[slot].stage.0) + 1;
         if outcome == Outcome::Completed && next < self.stages.len() {
             self.advance(now, slot, next)
@@ -273,7 +314,7 @@ impl Gateway {
         if place == Place::Queued {
             self.stages[usize::from(stage.0)].leave(&mut self.jobs, slot, now);
         } else {
-            self.free_worker(slot, Left::Abandoned);
+            self.free_worker(now, slot, Ended::Abandoned);
         }
         let counts = &mut self.counts[usize::from(class.0)];
         counts.cancelled += 1;
@@ -312,13 +353,6 @@ impl Gateway {
     #[must_use]
     pub fn job(&self, job: JobId) -> Option<(ClassId, Instant)> {
         self.jobs.find(job).map(|slot| (self.jobs[slot].class, self.jobs[slot].arrived))
-    }
-
-    /// The stage a job that is inside has come to.
-    #[must_use]
-    #[inline]
-    pub fn stage_of(&self, job: JobId) -> Option<StageId> {
-        self.jobs.find(job).map(|slot| self.jobs[slot].stage)
     }
 
     /// Fills `out` with the present state, reusing its memory.
@@ -393,11 +427,11 @@ impl Gateway {
         self.next_ticket += 1;
         let job = &mut self.jobs[slot];
         job.ticket = ticket;
-        job.queued = now;
         let (at, deadline) = (usize::from(job.stage.0), job.deadline);
-        self.stages[at].join(&mut self.jobs, slot);
+        let stage = &mut self.stages[at];
+        stage.join(&mut self.jobs, slot, now);
         self.dirty |= 1 << at;
-        if deadline != Instant::NEVER {
+        if deadline != Instant::NEVER && stage.sheds_expired {
             self.watch(slot, deadline, ticket);
         }
     }
@@ -432,47 +466,110 @@ impl Gateway {
     }
 
     #[inline]
-    fn dispatch(&mut self, at: usize, now: Instant) -> Option<Dispatch> {
+    fn dispatch(&mut self, at: usize, now: Instant) -> Option<Output> {
         if !self.can_start(at) {
             return None;
         }
-        let slot = self.stages[at].take(&mut self.jobs, now)?;
+        let stage = &mut self.stages[at];
+        let (slot, waited) = match stage.take(&mut self.jobs, now)? {
+            Next::Started(slot, waited) => (slot, waited),
+            Next::Shed(slot, cause) => {
+                let (job, class) = (self.jobs.id(slot), self.jobs[slot].class);
+                self.shed(slot, cause);
+                return Some(Output::Shed { job, class, stage: StageId(at as u8), cause });
+            }
+        };
         let job = &mut self.jobs[slot];
-        let waited = now.since(job.queued);
-        job.place = Place::Working;
-        job.waited += waited;
-        let (class, chance) = (job.class, job.chance);
-        let server = if self.stages[at].serving {
+        let class = job.class;
+        if stage.serving {
             let server = self
                 .balancer
-                .pick(&self.servers, None, chance.draw(BALANCER_DRAW))
+                .pick(&self.servers, None, job.chance.draw(BALANCER_DRAW))
                 .expect("a balancer finds a server when one has room");
             self.servers.sent(server, class);
-            self.jobs[slot].server = Some(server);
-            Some(server)
-        } else {
-            None
-        };
-        Some(Dispatch { job: self.jobs.id(slot), class, stage: StageId(at as u8), server, waited })
+            job.server = Some(server);
+        }
+        Some(Output::Dispatch(Dispatch {
+            job: JobId { slot, generation: job.generation },
+            class,
+            stage: StageId(at as u8),
+            server: job.server,
+            waited,
+            batch: (job.batch > 0).then_some(job.batch),
+        }))
     }
 
     /// Takes a job off its worker and, if it is at one, its server.
     #[inline]
-    fn free_worker(&mut self, slot: u32, left: Left) {
+    fn free_worker(&mut self, now: Instant, slot: u32, ended: Ended) {
         let job = &mut self.jobs[slot];
-        let (class, at) = (job.class, usize::from(job.stage.0));
+        let at = usize::from(job.stage.0);
         if let Some(server) = job.server.take() {
-            self.servers.left(server, class, left);
+            let left = match ended {
+                Ended::Answered => Left::Answered,
+                Ended::Failed => Left::Failed,
+                Ended::Abandoned => Left::Abandoned,
+            };
+            self.servers.left(server, job.class, left);
         }
-        self.stages[at].slots.release(class);
+        self.stages[at].release(job, now, ended);
         self.dirty |= 1 << at;
+    }
+
+    /// Judges a job at the door: by the first stage, and by every later one that wants to be asked there.
+    #[inline]
+    fn judge_entry(&mut self, now: Instant, class: ClassId, correction: u8, chance: Chance) -> Verdict {
+        if self.asks_ahead {
+            return self.judge_ahead(now, class, correction, chance);
+        }
+        self.judge(0, now, class, correction, chance)
+    }
+
+    /// Asks every stage concerned, also once one has said no: each keeps an average of what arrives.
+    fn judge_ahead(&mut self, now: Instant, class: ClassId, correction: u8, chance: Chance) -> Verdict {
+        let mut verdict = Verdict::Admit;
+        for at in 0..self.stages.len() {
+            if at == 0 || self.stages[at].control.at_entry() {
+                let one = self.judge(at, now, class, correction, chance);
+                if verdict == Verdict::Admit {
+                    verdict = one;
+                }
+            }
+        }
+        verdict
+    }
+
+    #[inline]
+    fn judge(&mut self, at: usize, now: Instant, class: ClassId, correction: u8, chance: Chance) -> Verdict {
+        let can_start = self.can_start(at);
+        let stage = &mut self.stages[at];
+        let standing = stage.standing(class, correction);
+        stage.judge(now, class, standing, can_start, chance.draw(at as u32))
+    }
+
+    /// Lets time do its part at every stage.
+    fn tick(&mut self, now: Instant) {
+        for (at, stage) in self.stages.iter_mut().enumerate() {
+            if stage.next_at() <= now && stage.tick(&mut self.jobs, now, &mut self.next_ticket) {
+                self.dirty |= 1 << at;
+            }
+        }
     }
 
     /// Offers a job to the next stage.
     fn advance(&mut self, now: Instant, slot: u32, next: usize) -> Step {
-        self.jobs[slot].stage = StageId(next as u8);
-        let can_start = self.can_start(next);
-        match self.stages[next].judge(now, &self.jobs[slot], can_start) {
+        let job = &mut self.jobs[slot];
+        job.stage = StageId(next as u8);
+        let (class, correction, chance) = (job.class, job.correction, job.chance);
+        let verdict = if self.stages[next].control.at_entry() {
+            let can_start = self.can_start(next);
+            let stage = &mut self.stages[next];
+            let standing = stage.standing(class, correction);
+            stage.judge_late(now, class, standing, can_start)
+        } else {
+            self.judge(next, now, class, correction, chance)
+        };
+        match verdict {
             Verdict::Admit => {
                 self.enqueue(slot, now);
                 Step::Queued(StageId(next as u8))
@@ -484,8 +581,11 @@ impl Gateway {
         }
     }
 
+    /// A job inside is turned away at its present stage: what was worked on it was for nothing.
     fn shed(&mut self, slot: u32, cause: Cause) {
-        let counts = &mut self.counts[usize::from(self.jobs[slot].class.0)];
+        let Job { class, stage, worked, .. } = self.jobs[slot];
+        self.stages[usize::from(stage.0)].wasted_ns += u128::from(worked.as_nanos());
+        let counts = &mut self.counts[usize::from(class.0)];
         counts.shed[cause as usize] += 1;
         counts.in_system -= 1;
         self.jobs.remove(slot);
@@ -508,6 +608,11 @@ impl Gateway {
             Outcome::Failed => counts.failed += 1,
         }
         self.jobs.remove(slot);
+        if self.hears_responses && outcome == Outcome::Completed {
+            for stage in &mut self.stages {
+                stage.control.on_response(now, class, response);
+            }
+        }
         Departure { class, outcome, waited, response, good }
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Job {
     pub arrived: Instant,
     /// When it joined the queue of its present stage.
     pub queued: Instant,
+    /// When work on it at its present stage began.
+    pub began: Instant,
     /// When it came to the level it waits in: as `queued`, or later by promotion.
     pub in_level_since: Instant,
     /// Waits at the stages before, and at this one once it works.
@@ -51,6 +53,8 @@ pub(crate) struct Job {
     pub size: u64,
     /// What it is expected to cost its present stage, in nanoseconds of the whole stage.
     pub cost_ns: u64,
+    /// The batch it is in work with at its present stage, counted from 1; 0 for none.
+    pub batch: u32,
     /// Time it has spent in work, at all stages.
     pub worked: Duration,
     /// Order of joining among all jobs of the gateway: smaller came first.
@@ -58,6 +62,13 @@ pub(crate) struct Job {
     /// Neighbours in its lane, towards the tail and towards the head.
     pub next: u32,
     pub prev: u32,
+}
+
+impl Job {
+    /// Bytes it asks for, if that is known.
+    pub(crate) fn known_size(&self) -> Option<u64> {
+        (self.size > 0).then_some(self.size)
+    }
 }
 
 /// All jobs of a gateway.

@@ -1,35 +1,10 @@
 //! Simulated queues against their closed forms (oracle tables 6.2 to 6.5).
-//!
-//! Rule: the exact value lies inside the 99.9 % interval of 20 replications, and the interval is tight
-//! enough to prove something. Seeds are fixed, so a failure means that code changed, never bad luck.
 
-use tidegate_core::measure::Summary;
 use tidegate_core::report::Report;
 use tidegate_core::scenario::Scenario;
-use tidegate_core::sim::{RunResult, Simulation};
+use tidegate_core::sim::RunResult;
+use tidegate_tests::oracle::{check, runs, wait};
 use tidegate_tests::scenario;
-
-const REPLICATIONS: u32 = 20;
-
-fn runs(scenario: &Scenario) -> Vec<RunResult> {
-    (0..REPLICATIONS).map(|r| Simulation::new(scenario, r, None).unwrap().finish()).collect()
-}
-
-/// The 99.9 % interval of a figure over the runs holds `want` and is at most `tight` of it to either side.
-#[track_caller]
-fn check(what: &str, runs: &[RunResult], figure: impl Fn(&RunResult) -> f64, want: f64, tight: f64) {
-    let figures: Vec<f64> = runs.iter().map(figure).collect();
-    let interval = Summary::of(&figures).ci99_9().expect("twenty replications make an interval");
-    assert!(
-        interval.contains(want),
-        "{what}: exact {want}, simulated {:.6} in [{:.6}, {:.6}] (20 replications, 99.9 %)",
-        interval.mean,
-        interval.lo,
-        interval.hi
-    );
-    let half = interval.half_width() / want.abs();
-    assert!(half <= tight, "{what}: half width {half:.4} of the value proves nothing, want {tight}");
-}
 
 /// One Poisson class at `workers` exponential workers of rate 1,000 / s (mean 1 ms); `lambda` in units of mu.
 fn mmc(lambda: f64, workers: u32, limit: u32, requests: f64) -> Scenario {
@@ -41,11 +16,6 @@ fn mmc(lambda: f64, workers: u32, limit: u32, requests: f64) -> Scenario {
             "stages":[{{"name":"serve","workers":{workers},"queue":{{"policy":"tail_drop","limit":{limit}}},
                        "work":{{"at":"stage","service":{{"law":"exponential","mean_us":1000}}}}}}]}}"#
     ))
-}
-
-/// Mean wait of class `class` in units of the mean service time.
-fn wait(class: usize) -> impl Fn(&RunResult) -> f64 {
-    move |run| run.classes[class].wait.mean_s().unwrap() * 1e3
 }
 
 fn loss(run: &RunResult) -> f64 {

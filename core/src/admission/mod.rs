@@ -3,26 +3,42 @@
 //! To add one: a file with a type that implements [`QueueControl`], an arm in [`Control`], and an arm of
 //! `QueueV1` that makes it. Nothing else knows which control a stage has.
 
+mod adapt;
 mod adaptive_rate;
+mod average;
 mod bucket;
 mod codel;
 mod enqueue_rate;
 mod length_threshold;
+mod pdt_red;
 mod pie;
+mod priority_red;
+mod ramp;
+mod red;
+mod spacing;
 mod tail_drop;
+mod work_red;
+mod wred;
 
 pub use adaptive_rate::AdaptiveRate;
 pub use codel::CoDel;
 pub use enqueue_rate::EnqueueRate;
 pub use length_threshold::LengthThreshold;
+pub use pdt_red::PdtRed;
 pub use pie::Pie;
+pub use priority_red::PriorityRed;
+pub use ramp::Ramp;
+pub use red::Red;
 pub use tail_drop::TailDrop;
+pub use work_red::WorkRed;
+pub use wred::Wred;
 
 use crate::frame::Cause;
 use crate::id::ClassId;
 use crate::scenario::v1::QueueV1;
 use crate::time::{Duration, Instant};
 use crate::unit::Draw;
+use adapt::MaxP;
 
 /// A stage's queue at one moment, as its control sees it.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +119,7 @@ pub struct Gauge {
     pub average: f64,
     /// Below it nobody is turned away; the target of a control that has one.
     pub min: f64,
-    /// From it on everybody is.
+    /// From it on everybody is; 0 for a control that has no such point.
     pub max: f64,
     /// Probability that an arrival at the level is turned away as things stand, 0 to 1.
     pub drop_p: f64,
@@ -217,12 +233,22 @@ controls! {
     Pie,
     /// So many a second as the response time allows.
     AdaptiveRate,
+    /// At random, by the average length.
+    Red,
+    /// At random, by the average length of a level and all above it.
+    PriorityRed,
+    /// The same, with thresholds that move with the level and the free room.
+    PdtRed,
+    /// At random, by a curve for each level.
+    Wred,
+    /// At random, by the average work at a level and above it, decided at the entry.
+    WorkRed,
 }
 
 impl Control {
     /// The control a scenario asks for, for a queue of so many `levels` and `classes`.
     #[must_use]
-    pub fn new(queue: &QueueV1, _levels: usize, classes: usize) -> Self {
+    pub fn new(queue: &QueueV1, levels: usize, classes: usize) -> Self {
         let us = Duration::from_micros;
         match *queue {
             QueueV1::TailDrop { limit, per } => Self::TailDrop(TailDrop::new(limit, per)),
@@ -239,7 +265,37 @@ impl Control {
             QueueV1::AdaptiveRate { rule, target_us, limit } => {
                 Self::AdaptiveRate(AdaptiveRate::new(rule, us(target_us), limit, classes))
             }
-            _ => unimplemented!("queue control"),
+            QueueV1::Red { min, max, max_p, weight, gentle, spacing, ref adapt, limit } => {
+                let ramp = Ramp::new(min, max, gentle);
+                Self::Red(Red::new(ramp, weight, spacing, MaxP::new(adapt, max_p), limit))
+            }
+            QueueV1::PriorityRed {
+                min,
+                max,
+                max_p,
+                weight,
+                gentle,
+                spacing,
+                ref adapt,
+                adapt_per,
+                update_per,
+                on_departure,
+                limit,
+            } => {
+                let ramp = Ramp::new(min, max, gentle);
+                let red = PriorityRed::new(levels, ramp, weight, spacing, MaxP::new(adapt, max_p), limit);
+                Self::PriorityRed(red.adapting_per(adapt_per).updating(update_per, on_departure))
+            }
+            QueueV1::PdtRed { min, max, max_p, weight, gain, limit } => {
+                Self::PdtRed(PdtRed::new(levels, Ramp::new(min, max, false), max_p, weight, gain, limit))
+            }
+            QueueV1::Wred { ref curves, weight, average, limit } => {
+                Self::Wred(Wred::new(levels, curves, weight, average, limit))
+            }
+            QueueV1::WorkRed { min_us, max_us, max_p, tau_us, hard, ref adapt, limit } => {
+                let ramp = Ramp::new(min_us as f64 / 1e6, max_us as f64 / 1e6, false);
+                Self::WorkRed(WorkRed::new(levels, ramp, us(tau_us), hard, MaxP::new(adapt, max_p), limit))
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use super::ClassSet;
 use crate::admission::Queue;
 use crate::id::ClassId;
 use crate::jobs::{Jobs, NONE, Place};
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -28,6 +28,8 @@ pub(crate) struct Lanes {
     /// Work waiting, by the level at which it was judged.
     work_ns: Vec<u64>,
     len: u32,
+    /// When somebody last joined while nobody waited.
+    filled: Instant,
     /// Levels with anybody in them.
     levels: u16,
     /// Classes with anybody in each level.
@@ -42,6 +44,7 @@ impl Lanes {
             level_len: vec![0; levels],
             work_ns: vec![0; levels],
             len: 0,
+            filled: Instant::START,
             levels: 0,
             classes_in: vec![0; levels],
         }
@@ -51,6 +54,12 @@ impl Lanes {
     #[inline]
     pub(crate) const fn len(&self) -> u32 {
         self.len
+    }
+
+    /// The end of the last stretch of time in which nobody waited.
+    #[inline]
+    pub(crate) const fn filled(&self) -> Instant {
+        self.filled
     }
 
     /// Jobs waiting in one level.
@@ -99,6 +108,11 @@ impl Lanes {
         self.lanes[usize::from(level) * self.classes + usize::from(class)].tail
     }
 
+    /// The heads of all lanes, level by level from the lowest.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = u32> {
+        self.lanes.iter().map(|lane| lane.head).filter(|&head| head != NONE)
+    }
+
     /// The heads of a class, level by level.
     pub(crate) fn heads_of(&self, class: ClassId) -> impl Iterator<Item = u32> {
         self.lanes
@@ -129,6 +143,9 @@ impl Lanes {
         job.prev = tail;
         job.next = NONE;
         self.level_len[usize::from(level)] += 1;
+        if self.len == 0 {
+            self.filled = job.queued;
+        }
         self.len += 1;
     }
 

@@ -2,22 +2,34 @@
 //!
 //! A stage decides who waits and who is next; what a worker does with a job is the driver's business.
 
+mod ageing;
+#[cfg(test)]
+mod by_hand;
+mod cost;
 mod lanes;
 mod order;
 mod slots;
+mod workers;
 
 pub use order::Order;
 pub use slots::Slots;
 
 pub(crate) use lanes::Lanes;
-use order::{Discipline, Waiting};
 
-use crate::admission::{Control, Found, QueueControl, Verdict};
-use crate::id::ClassId;
-use crate::jobs::{Job, Jobs};
-use crate::scenario::{Class, StageSpec, Work};
+use crate::admission::{Control, Found, QueueControl, Taken, Verdict};
+use crate::frame::Cause;
+use crate::id::{ClassId, StageId};
+use crate::jobs::{Job, Jobs, Place};
+use crate::scenario::v1::{AgeingV1, ExpiredV1, OrderV1, QueueV1};
+use crate::scenario::{Class, Levels, Scenario, StageSpec, Work};
 use crate::time::{Duration, Instant};
+use crate::unit::Draw;
+use ageing::Ageing;
+use alloc::vec;
 use alloc::vec::Vec;
+use cost::Costs;
+use order::{Discipline, Waiting};
+use workers::Workers;
 
 /// Classes as a set of bits; a scenario has at most 16.
 pub(crate) type ClassSet = u16;
@@ -31,6 +43,24 @@ pub(crate) struct Counts {
     pub wait_ns: u128,
 }
 
+/// Where a job stands among the levels of a stage.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// Level it waits in.
+    pub level: u8,
+    /// Level it is judged at.
+    pub judged_at: u8,
+}
+
+/// A job that left the queue when a worker was free.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Next {
+    /// It is on a worker, after so long a wait.
+    Started(u32, Duration),
+    /// Its queue control turned it away at the last moment; it is out of the queue.
+    Shed(u32, Cause),
+}
+
 /// A stage at work.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
@@ -38,71 +68,179 @@ pub(crate) struct Stage {
     pub slots: Slots,
     pub control: Control,
     order: Order,
-    /// The level each class waits in.
-    level_of: Vec<u8>,
+    ageing: Ageing,
+    workers: Workers,
+    costs: Costs,
+    /// The level of each class without its correction for size, not limited to those there are.
+    base_of: Vec<u8>,
+    levels: Levels,
     pub counts: Vec<Counts>,
-    /// Mean time between two completions while it is busy; zero while none is known.
-    gap: Duration,
+    /// Jobs promoted out of each level so far.
+    pub promoted: Vec<u64>,
+    /// Time in work at earlier stages of jobs turned away here.
+    pub wasted_ns: u128,
+    /// Time in work here of jobs whose work ended.
+    pub worked_ns: u128,
     /// Whether its workers hand jobs to servers.
     pub serving: bool,
+    /// Whether a job whose deadline passes is turned away.
+    pub sheds_expired: bool,
+    /// Whether some policy goes by the cost of jobs or the pace of completions.
+    measures: bool,
+    /// Whether something happens here by itself as time passes.
+    timed: bool,
 }
 
 impl Stage {
-    pub(crate) fn new(spec: &StageSpec, classes: &[Class]) -> Self {
-        let top = spec.levels - 1;
+    pub(crate) fn new(scenario: &Scenario, id: StageId) -> Self {
+        let spec = &scenario.stages[usize::from(id.0)];
+        let classes = &scenario.classes;
+        let levels = usize::from(spec.levels);
+        let workers = Workers::new(spec);
+        let passed = if scenario.levels.per_stage { id.0 } else { 0 };
         Self {
-            lanes: Lanes::new(usize::from(spec.levels), classes.len()),
+            lanes: Lanes::new(levels, classes.len()),
             slots: Slots::new(spec.workers, spec.split.as_deref(), classes.len()),
-            control: Control::new(&spec.queue, usize::from(spec.levels), classes.len()),
+            control: Control::new(&spec.queue, levels, classes.len()),
             order: Order::new(spec.order, classes),
-            level_of: classes.iter().map(|class| class.priority.0.min(top)).collect(),
+            ageing: Ageing::new(&spec.ageing, levels),
+            timed: workers.is_controlled() || matches!(spec.ageing, AgeingV1::Promote { .. }),
+            workers,
+            costs: Costs::new(spec, classes),
+            base_of: classes.iter().map(|class: &Class| class.priority.0.saturating_add(passed)).collect(),
+            levels: scenario.levels.clone(),
             counts: classes.iter().map(|_| Counts::default()).collect(),
-            gap: Duration::ZERO,
+            promoted: vec![0; levels],
+            wasted_ns: 0,
+            worked_ns: 0,
             serving: spec.work == Work::Servers,
+            sheds_expired: spec.expired == ExpiredV1::Shed,
+            measures: measures(spec),
         }
+    }
+
+    /// Where a job of a class with this correction for size stands here.
+    #[inline]
+    pub(crate) fn standing(&self, class: ClassId, correction: u8) -> Standing {
+        let base = self.base_of[usize::from(class.0)];
+        let top = self.levels.count - 1;
+        let raised = base.saturating_add(correction);
+        let level = if self.levels.size_in_queue { raised } else { base };
+        Standing { level: level.min(top), judged_at: raised.min(top) }
     }
 
     /// Judges a job that would join the queue now.
     #[inline]
-    pub(crate) fn judge(&mut self, now: Instant, job: &Job, can_start: bool) -> Verdict {
-        let level = self.level_of[usize::from(job.class.0)];
-        let found = Found {
-            class: job.class,
-            level,
-            judged_at: level,
-            queue: self.lanes.queue(self.gap),
-            would_wait: !(can_start && self.slots.has_free(job.class)),
-        };
-        let verdict = self.control.on_arrival(now, found, job.chance.draw(u32::from(job.stage.0)));
+    pub(crate) fn judge(
+        &mut self,
+        now: Instant,
+        class: ClassId,
+        standing: Standing,
+        can_start: bool,
+        draw: Draw,
+    ) -> Verdict {
+        let found = found(&self.lanes, &self.slots, self.costs.gap(), class, standing, can_start);
+        let verdict = self.control.on_arrival(now, found, draw);
+        self.count(class, verdict)
+    }
+
+    /// Judges a job that was let in at the entry and has come here.
+    pub(crate) fn judge_late(&mut self, now: Instant, class: ClassId, standing: Standing, can_start: bool) -> Verdict {
+        let found = found(&self.lanes, &self.slots, self.costs.gap(), class, standing, can_start);
+        let verdict = self.control.on_late_arrival(now, found);
+        self.count(class, verdict)
+    }
+
+    #[inline]
+    fn count(&mut self, class: ClassId, verdict: Verdict) -> Verdict {
         if let Verdict::Shed(_) = verdict {
-            self.counts[usize::from(job.class.0)].shed += 1;
+            self.counts[usize::from(class.0)].shed += 1;
         }
         verdict
     }
 
-    /// Puts an admitted job at the tail of its lane.
+    /// Puts an admitted job at the tail of its lane; its `correction`, `size` and `ticket` are set.
     #[inline]
-    pub(crate) fn join(&mut self, jobs: &mut Jobs, slot: u32) {
-        let level = self.level_of[usize::from(jobs[slot].class.0)];
-        self.lanes.push(jobs, slot, level);
+    pub(crate) fn join(&mut self, jobs: &mut Jobs, slot: u32, now: Instant) {
+        let job = &mut jobs[slot];
+        let standing = self.standing(job.class, job.correction);
+        job.judged_at = standing.judged_at;
+        job.queued = now;
+        job.in_level_since = now;
+        if self.measures {
+            job.cost_ns = self.costs.of(job.class, job.known_size(), self.slots.workers());
+        }
+        self.lanes.push(jobs, slot, standing.level);
+        self.ageing.on_joined(standing.level, now);
     }
 
     /// Takes the next job for which a worker is free and puts it on that worker.
     #[inline]
-    pub(crate) fn take(&mut self, jobs: &mut Jobs, now: Instant) -> Option<u32> {
-        let free = self.slots.free();
-        if free == 0 || self.lanes.len() == 0 {
+    pub(crate) fn take(&mut self, jobs: &mut Jobs, now: Instant) -> Option<Next> {
+        let batch = self.workers.open();
+        let free = if batch.is_some() { ClassSet::MAX } else { self.slots.free() };
+        if free == 0 || self.lanes.len() == 0 || (batch.is_none() && !self.workers.may_start(now)) {
             return None;
         }
-        let slot = self.order.next(now, Waiting { lanes: &self.lanes, jobs, free })?;
-        self.leave(jobs, slot, now);
+        let waiting = Waiting { lanes: &self.lanes, jobs, free };
+        let normal = self.order.next(now, waiting)?;
+        let choice = self.ageing.choose(now, normal, waiting);
+        let slot = choice.slot();
         let job = &jobs[slot];
-        let wait = now.since(job.queued);
-        self.slots.occupy(job.class);
-        let counts = &mut self.counts[usize::from(job.class.0)];
+        let (class, wait) = (job.class, now.since(job.queued));
+        let taken =
+            Taken { class, level: job.level, waited: wait, queue: self.lanes.queue(self.costs.gap()) };
+        if let Verdict::Shed(cause) = self.control.on_take(now, taken, job.chance.draw(TAKE_DRAW)) {
+            self.leave(jobs, slot, now);
+            self.counts[usize::from(class.0)].shed += 1;
+            return Some(Next::Shed(slot, cause));
+        }
+        self.leave(jobs, slot, now);
+        let job = &mut jobs[slot];
+        job.place = Place::Working;
+        job.waited += wait;
+        job.began = now;
+        self.order.on_taken(now, job);
+        self.ageing.on_taken(now, choice, job);
+        if batch.is_none() {
+            self.slots.occupy(class);
+        }
+        if self.timed {
+            job.batch = self.workers.on_taken(now, class);
+            self.workers.note_busy(self.slots.busy());
+        }
+        let counts = &mut self.counts[usize::from(class.0)];
         counts.started += 1;
         counts.wait_ns += u128::from(wait.as_nanos());
-        Some(slot)
+        Some(Next::Started(slot, wait))
+    }
+
+    /// Nobody else joins the batch that was being filled.
+    #[inline]
+    pub(crate) fn close_batch(&mut self) {
+        if self.timed {
+            self.workers.close_batch();
+        }
+    }
+
+    /// The work on a job ended, or its client left while it lasted: its worker is free, unless others of its batch
+    /// are still in work.
+    #[inline]
+    pub(crate) fn release(&mut self, job: &mut Job, now: Instant, ended: Ended) {
+        let took = now.since(job.began);
+        job.worked += took;
+        self.worked_ns += u128::from(took.as_nanos());
+        if job.batch == 0 {
+            self.slots.release(job.class);
+        } else if let Some(class) = self.workers.leave_batch(core::mem::take(&mut job.batch)) {
+            self.slots.release(class);
+        }
+        if self.measures && ended == Ended::Answered {
+            self.costs.on_done(now, job.class, took, self.lanes.len() > 0);
+        }
+        if self.timed && ended != Ended::Abandoned {
+            self.workers.on_done(took, ended == Ended::Answered);
+        }
     }
 
     /// Takes a job out of the queue, wherever it stands.
@@ -110,12 +248,92 @@ impl Stage {
     pub(crate) fn leave(&mut self, jobs: &mut Jobs, slot: u32, now: Instant) {
         let level = jobs[slot].level;
         self.lanes.remove(jobs, slot);
-        let queue = self.lanes.queue(self.gap);
-        self.control.on_departure(now, level, queue);
+        self.control.on_departure(now, level, self.lanes.queue(self.costs.gap()));
+    }
+
+    /// When something is to happen here although nobody comes or goes; perhaps too early, never too late.
+    #[inline]
+    pub(crate) fn next_at(&self) -> Instant {
+        if !self.timed {
+            return Instant::NEVER;
+        }
+        let waiting = self.lanes.len() > 0 && self.slots.free() != 0;
+        self.workers.next_at(waiting).min(self.ageing.next_at().unwrap_or(Instant::NEVER))
+    }
+
+    /// Whether something happens here by itself as time passes.
+    pub(crate) const fn is_timed(&self) -> bool {
+        self.timed
+    }
+
+    /// Does what time brings: controllers first, then promotions. `true` if a dispatch may be possible that was not.
+    pub(crate) fn tick(&mut self, jobs: &mut Jobs, now: Instant, next_ticket: &mut u64) -> bool {
+        if !self.timed {
+            return false;
+        }
+        let more = self.workers.control(now, &mut self.slots, self.lanes.len());
+        while let Some(slot) = self.ageing.due(now, &self.lanes, jobs) {
+            let level = jobs[slot].level;
+            self.lanes.remove(jobs, slot);
+            let job = &mut jobs[slot];
+            job.ticket = *next_ticket;
+            *next_ticket += 1;
+            job.in_level_since = now;
+            self.lanes.push(jobs, slot, level + 1);
+            self.ageing.on_joined(level + 1, now);
+            self.promoted[usize::from(level)] += 1;
+        }
+        more
+    }
+
+    /// Jobs a worker takes at once.
+    pub(crate) fn batch_size(&self) -> u32 {
+        self.workers.batch_size()
     }
 
     /// How long the oldest waiting job of a class has waited here.
     pub(crate) fn oldest_wait(&self, jobs: &Jobs, class: ClassId, now: Instant) -> Duration {
         self.lanes.heads_of(class).map(|slot| now.since(jobs[slot].queued)).max().unwrap_or_default()
     }
+}
+
+/// How work on a job came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// It is done.
+    Answered,
+    /// It failed.
+    Failed,
+    /// Its client left.
+    Abandoned,
+}
+
+/// The decision number, in a job's chance, of being turned away when a worker is free; stages judge arrivals by theirs.
+const TAKE_DRAW: u32 = 128;
+
+#[inline]
+fn found<'a>(
+    lanes: &'a Lanes,
+    slots: &Slots,
+    gap: Duration,
+    class: ClassId,
+    standing: Standing,
+    can_start: bool,
+) -> Found<'a> {
+    Found {
+        class,
+        level: standing.level,
+        judged_at: standing.judged_at,
+        would_wait: !(can_start && slots.has_free(class)),
+        queue: lanes.queue(gap),
+    }
+}
+
+/// Whether some policy of a stage goes by the cost of jobs or the pace of completions.
+fn measures(spec: &StageSpec) -> bool {
+    let plain_queue = matches!(
+        spec.queue,
+        QueueV1::TailDrop { .. } | QueueV1::LengthThreshold { .. } | QueueV1::EnqueueRate { .. }
+    );
+    !plain_queue || spec.order == OrderV1::WeightedFair || matches!(spec.ageing, AgeingV1::Share { .. })
 }

@@ -4,6 +4,7 @@
 //! one completion port hears nothing of the others). Lending is a policy of its own, for later.
 
 use super::ClassSet;
+use crate::control::apportion;
 use crate::id::ClassId;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,8 +16,10 @@ pub struct Slots {
     busy: u32,
     /// Workers of each class; empty if all share one pool.
     split: Vec<u32>,
+    /// What a split is in proportion to when the number of workers changes.
+    shares: Vec<f64>,
     busy_of: Vec<u32>,
-    /// Classes with a worker of their own free; kept for a split pool only.
+    /// Classes that have a worker free, as bits.
     free: ClassSet,
 }
 
@@ -25,9 +28,34 @@ impl Slots {
     #[must_use]
     pub fn new(workers: u32, split: Option<&[u32]>, classes: usize) -> Self {
         let split = split.map_or_else(Vec::new, <[u32]>::to_vec);
-        let free =
-            split.iter().enumerate().filter(|&(_, &n)| n > 0).fold(0, |set, (class, _)| set | 1 << class);
-        Self { workers, busy: 0, split, busy_of: vec![0; classes], free }
+        let free = if split.is_empty() {
+            ClassSet::MAX
+        } else {
+            split.iter().enumerate().filter(|&(_, &n)| n > 0).fold(0, |set, (class, _)| set | 1 << class)
+        };
+        let shares = split.iter().copied().map(f64::from).collect();
+        Self { workers, busy: 0, split, shares, busy_of: vec![0; classes], free }
+    }
+
+    /// Changes the number of workers. Those in use beyond it finish what they have; a split keeps its proportions as
+    /// far as whole workers go, and at least one for each class.
+    pub(crate) fn resize(&mut self, workers: u32) {
+        if workers == self.workers {
+            return;
+        }
+        self.workers = workers;
+        if self.split.is_empty() {
+            self.note(ClassId(0));
+        } else {
+            self.split = apportion(workers, &self.shares);
+            (0..self.split.len()).for_each(|class| self.note(ClassId(class as u8)));
+        }
+    }
+
+    /// Workers in use.
+    #[must_use]
+    pub const fn busy(&self) -> u32 {
+        self.busy
     }
 
     /// Workers in all.
@@ -51,21 +79,15 @@ impl Slots {
     /// Classes that have a worker free, as bits.
     #[must_use]
     #[inline]
-    pub(crate) fn free(&self) -> ClassSet {
-        if !self.split.is_empty() {
-            self.free
-        } else if self.busy < self.workers {
-            ClassSet::MAX
-        } else {
-            0
-        }
+    pub(crate) const fn free(&self) -> ClassSet {
+        self.free
     }
 
     /// Whether a class has a worker free.
     #[must_use]
     #[inline]
-    pub fn has_free(&self, class: ClassId) -> bool {
-        self.free() & (1 << class.0) != 0
+    pub const fn has_free(&self, class: ClassId) -> bool {
+        self.free & (1 << class.0) != 0
     }
 
     /// Puts a job of `class` on a worker; one must be free.
@@ -90,6 +112,8 @@ impl Slots {
         if let Some(&own) = self.split.get(at) {
             let bit = 1 << at;
             self.free = if self.busy_of[at] < own { self.free | bit } else { self.free & !bit };
+        } else {
+            self.free = if self.busy < self.workers { ClassSet::MAX } else { 0 };
         }
     }
 }
