@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use tidegate_core::admission::{Control, Found, Queue, QueueControl, Taken, Verdict};
 use tidegate_core::id::ClassId;
-use tidegate_core::scenario::v1::{AdaptV1, CountV1, CurveV1, PerV1, QueueV1, SpacingV1};
+use tidegate_core::scenario::v1::{AdaptV1, CountV1, CurveV1, PerV1, QueueV1, RateRuleV1, SpacingV1};
 use tidegate_core::time::{Duration, Instant};
 use tidegate_core::unit::{Draw, mix};
 
@@ -116,7 +116,45 @@ fn cases(dice: &mut Dice) -> Vec<Case> {
         },
         wred(dice),
         work_red(dice),
+        plain("length_threshold", QueueV1::LengthThreshold { threshold: dice.limit() }),
+        plain("enqueue_rate", enqueue_rate(dice)),
+        plain("codel", codel(dice)),
+        plain("pie", pie(dice)),
+        plain("adaptive_rate", adaptive_rate(dice)),
     ]
+}
+
+/// A control that promises nothing in particular, with a limit on all levels together.
+fn plain(name: &'static str, queue: QueueV1) -> Case {
+    Case { name, queue, limit_per: PerV1::Stage, averages_ordered: false, chances_ordered: false }
+}
+
+fn enqueue_rate(dice: &mut Dice) -> QueueV1 {
+    let (rate_per_s, depth) = (dice.within(1.0, 500.0), dice.within(1.0, 20.0));
+    QueueV1::EnqueueRate { rate_per_s, depth, limit: dice.limit() }
+}
+
+fn codel(dice: &mut Dice) -> QueueV1 {
+    QueueV1::Codel {
+        target_us: dice.of(&[1, 5_000, 50_000]),
+        interval_us: dice.of(&[1, 10_000, 100_000]),
+        limit: dice.limit(),
+    }
+}
+
+fn pie(dice: &mut Dice) -> QueueV1 {
+    QueueV1::Pie {
+        target_us: dice.of(&[1, 15_000, 100_000]),
+        update_us: dice.of(&[1_000, 15_000, 1_000_000]),
+        burst_us: dice.of(&[0, 15_000, 150_000]),
+        limit: dice.limit(),
+    }
+}
+
+fn adaptive_rate(dice: &mut Dice) -> QueueV1 {
+    let rules = [RateRuleV1::Direct, RateRuleV1::Multiclass, RateRuleV1::Pid, RateRuleV1::Mm1];
+    let target_us = dice.of(&[1, 20_000, 1_000_000]);
+    QueueV1::AdaptiveRate { rule: dice.of(&rules), target_us, limit: dice.limit() }
 }
 
 fn tail_drop(dice: &mut Dice) -> Case {
@@ -403,7 +441,7 @@ impl Model {
             let chances = 0.0..=1.0;
             let sound = gauge.average.is_finite()
                 && gauge.average >= 0.0
-                && gauge.min <= gauge.max
+                && (gauge.min <= gauge.max || gauge.max == 0.0)
                 && chances.contains(&gauge.drop_p)
                 && chances.contains(&gauge.max_p);
             if !sound {

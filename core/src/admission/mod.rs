@@ -4,8 +4,14 @@
 //! `QueueV1` that makes it. Nothing else knows which control a stage has.
 
 mod adapt;
+mod adaptive_rate;
 mod average;
+mod bucket;
+mod codel;
+mod enqueue_rate;
+mod length_threshold;
 mod pdt_red;
+mod pie;
 mod priority_red;
 mod ramp;
 mod red;
@@ -14,7 +20,12 @@ mod tail_drop;
 mod work_red;
 mod wred;
 
+pub use adaptive_rate::AdaptiveRate;
+pub use codel::CoDel;
+pub use enqueue_rate::EnqueueRate;
+pub use length_threshold::LengthThreshold;
 pub use pdt_red::PdtRed;
+pub use pie::Pie;
 pub use priority_red::PriorityRed;
 pub use ramp::Ramp;
 pub use red::Red;
@@ -68,6 +79,15 @@ pub struct Found<'a> {
     pub queue: Queue<'a>,
 }
 
+impl Found<'_> {
+    /// Whether it would have to wait in a queue where `limit` or more do already.
+    #[must_use]
+    #[inline]
+    pub const fn is_too_many(&self, limit: u32) -> bool {
+        self.would_wait && self.queue.len >= limit
+    }
+}
+
 /// A job that is about to leave the queue for a worker. It still counts in the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken<'a> {
@@ -99,7 +119,7 @@ pub struct Gauge {
     pub average: f64,
     /// Below it nobody is turned away; the target of a control that has one.
     pub min: f64,
-    /// From it on everybody is.
+    /// From it on everybody is; 0 for a control that has no such point.
     pub max: f64,
     /// Probability that an arrival at the level is turned away as things stand, 0 to 1.
     pub drop_p: f64,
@@ -203,6 +223,16 @@ macro_rules! controls {
 controls! {
     /// Up to a limit.
     TailDrop,
+    /// Up to a limit that knows nothing of workers.
+    LengthThreshold,
+    /// So many a second.
+    EnqueueRate,
+    /// By how long jobs have waited that leave the queue.
+    CoDel,
+    /// By how long an arrival would wait.
+    Pie,
+    /// So many a second as the response time allows.
+    AdaptiveRate,
     /// At random, by the average length.
     Red,
     /// At random, by the average length of a level and all above it.
@@ -218,9 +248,23 @@ controls! {
 impl Control {
     /// The control a scenario asks for, for a queue of so many `levels` and `classes`.
     #[must_use]
-    pub fn new(queue: &QueueV1, levels: usize, _classes: usize) -> Self {
+    pub fn new(queue: &QueueV1, levels: usize, classes: usize) -> Self {
+        let us = Duration::from_micros;
         match *queue {
             QueueV1::TailDrop { limit, per } => Self::TailDrop(TailDrop::new(limit, per)),
+            QueueV1::LengthThreshold { threshold } => Self::LengthThreshold(LengthThreshold::new(threshold)),
+            QueueV1::EnqueueRate { rate_per_s, depth, limit } => {
+                Self::EnqueueRate(EnqueueRate::new(rate_per_s, depth, limit))
+            }
+            QueueV1::Codel { target_us, interval_us, limit } => {
+                Self::CoDel(CoDel::new(us(target_us), us(interval_us), limit))
+            }
+            QueueV1::Pie { target_us, update_us, burst_us, limit } => {
+                Self::Pie(Pie::new(us(target_us), us(update_us), us(burst_us), limit))
+            }
+            QueueV1::AdaptiveRate { rule, target_us, limit } => {
+                Self::AdaptiveRate(AdaptiveRate::new(rule, us(target_us), limit, classes))
+            }
             QueueV1::Red { min, max, max_p, weight, gentle, spacing, ref adapt, limit } => {
                 let ramp = Ramp::new(min, max, gentle);
                 Self::Red(Red::new(ramp, weight, spacing, MaxP::new(adapt, max_p), limit))
@@ -250,10 +294,8 @@ impl Control {
             }
             QueueV1::WorkRed { min_us, max_us, max_p, tau_us, hard, ref adapt, limit } => {
                 let ramp = Ramp::new(min_us as f64 / 1e6, max_us as f64 / 1e6, false);
-                let tau = Duration::from_micros(tau_us);
-                Self::WorkRed(WorkRed::new(levels, ramp, tau, hard, MaxP::new(adapt, max_p), limit))
+                Self::WorkRed(WorkRed::new(levels, ramp, us(tau_us), hard, MaxP::new(adapt, max_p), limit))
             }
-            _ => unimplemented!("queue control"),
         }
     }
 }
