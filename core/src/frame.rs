@@ -387,7 +387,14 @@ mod tests {
                 wasted_s: 0.25,
                 gauged: Gauged::Seconds,
                 gauges: vec![
-                    LevelFrame { average: 1.5, min: 1.0, max: 2.0, drop_p: 0.1, max_p: 0.2, promoted: 7 };
+                    LevelFrame {
+                        average: 1.5,
+                        min: 1.0,
+                        max: 2.0,
+                        drop_p: 0.1,
+                        max_p: 0.2,
+                        promoted: 7
+                    };
                     3
                 ],
                 waiting: vec![0, 1, 2, 3, 4, 5],
@@ -426,7 +433,7 @@ mod tests {
                 let _ = Frame::decode(&bad);
             }
         }
-        numbers[0] = 2.0;
+        numbers[0] = Frame::LAYOUT + 1.0;
         assert_eq!(Frame::decode(&numbers), Err(FrameError::Layout));
     }
 }

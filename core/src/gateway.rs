@@ -279,10 +279,14 @@ impl Gateway {
     #[inline]
     pub fn done(&mut self, now: Instant, job: JobId, outcome: Outcome) -> Step {
         let Some(slot) = self.working(job) else { return Step::Stale };
-        self.free_worker(now, slot, match outcome {
-            Outcome::Completed => Ended::Answered,
-            Outcome::Failed => Ended::Failed,
-        });
+        self.free_worker(
+            now,
+            slot,
+            match outcome {
+                Outcome::Completed => Ended::Answered,
+                Outcome::Failed => Ended::Failed,
+            },
+        );
         let next = usize::from(self.jobs[slot].stage.0) + 1;
         if outcome == Outcome::Completed && next < self.stages.len() {
             self.advance(now, slot, next)

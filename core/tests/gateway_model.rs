@@ -5,10 +5,10 @@
 //! nobody may be lost, doubled, or served out of turn.
 
 use tidegate_core::frame::{Cause, Frame};
-use tidegate_core::gateway::{Gateway, Outcome, Output, Step};
+use tidegate_core::gateway::{Arrival, Gateway, Outcome, Output, Step};
 use tidegate_core::id::{ClassId, JobId, ServerId};
 use tidegate_core::scenario::v1::{OrderV1, PerV1, QueueV1};
-use tidegate_core::scenario::{Parsed, Scenario, parse_json};
+use tidegate_core::scenario::{Parsed, Scenario, Work, parse_json};
 use tidegate_core::time::Instant;
 use tidegate_core::unit::{Chance, mix};
 
@@ -70,7 +70,7 @@ impl Model<'_> {
     }
 
     fn serving(&self, stage: usize) -> bool {
-        self.scenario.stages[stage].service.is_none()
+        self.scenario.stages[stage].work == Work::Servers
     }
 
     /// Whether a job of `class` could be on a worker of `stage` right away.
@@ -88,7 +88,9 @@ impl Model<'_> {
     }
 
     fn is_full(&self, stage: usize, class: usize) -> bool {
-        let QueueV1::TailDrop { limit, per } = self.scenario.stages[stage].queue;
+        let QueueV1::TailDrop { limit, per } = self.scenario.stages[stage].queue else {
+            unreachable!("the model knows no other")
+        };
         let waiting = match per {
             PerV1::Level => self.queued(stage).filter(|j| self.level(j.class) == self.level(class)).count(),
             PerV1::Stage => self.queued(stage).count(),
@@ -105,7 +107,7 @@ impl Model<'_> {
                 let Where::Queued { ticket, .. } = j.place else { unreachable!("filtered to queued jobs") };
                 match order {
                     OrderV1::StrictPriority => (255 - self.level(j.class), ticket),
-                    OrderV1::Fifo => (0, ticket),
+                    _ => (0, ticket),
                 }
             })
             .map(|j| j.id)
@@ -238,12 +240,13 @@ fn arrive(gateway: &mut Gateway, model: &mut Model<'_>, dice: &mut Dice, now: u6
     let class = dice.below(model.scenario.classes.len() as u64) as usize;
     let deadline = dice.one_in(3).then(|| now + dice.below(40));
     let full = model.is_full(0, class);
-    let result = gateway.arrive(
-        Instant::from_nanos(now),
-        ClassId(class as u8),
-        deadline.map(Instant::from_nanos),
-        Chance(dice.below(u64::MAX)),
-    );
+    let arrival = Arrival {
+        class: ClassId(class as u8),
+        deadline: deadline.map(Instant::from_nanos),
+        chance: Chance(dice.below(u64::MAX)),
+        size: None,
+    };
+    let result = gateway.arrive(Instant::from_nanos(now), arrival);
     assert_eq!(result.err(), full.then_some(Cause::Full));
     if let Ok(id) = result {
         let ticket = model.ticket();
@@ -358,7 +361,8 @@ fn deadlines_of_jobs_that_left_do_not_pile_up() {
     let far = Some(Instant::from_nanos(1 << 60));
     for n in 0..100_000 {
         let now = Instant::from_nanos(n);
-        let job = gateway.arrive(now, ClassId(0), far, Chance(n)).unwrap();
+        let arrival = Arrival { class: ClassId(0), deadline: far, chance: Chance(n), size: None };
+        let job = gateway.arrive(now, arrival).unwrap();
         while gateway.poll(now).is_some() {}
         assert!(gateway.cancel(now, job));
         while gateway.poll(now).is_some() {}

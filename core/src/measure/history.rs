@@ -559,6 +559,7 @@ mod tests {
             levels: 2,
             waiting: vec![queued, 1, 2, 3],
             classes: vec![at_stage(1.0), at_stage(3.0)],
+            ..StageFrame::default()
         };
         Frame {
             now: Instant::from_nanos(steps * STEP.as_nanos()),

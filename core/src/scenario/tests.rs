@@ -96,7 +96,7 @@ fn complaints_name_path_rule_and_value() {
         (
             "/stages/0/order",
             json!("fifp"),
-            "stages[0].order: one of strict_priority, fifo, found \"fifp\" (did you mean \"fifo\"?)",
+            "stages[0].order: one of strict_priority, fifo, weighted_fair, wtp, pad, hpd, earliest_deadline, adaptive_lifo, found \"fifp\" (did you mean \"fifo\"?)",
         ),
         (
             "/balancer",

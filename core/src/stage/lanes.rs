@@ -62,12 +62,6 @@ impl Lanes {
         self.filled
     }
 
-    /// Jobs waiting in one level.
-    #[inline]
-    pub(crate) fn level_len(&self, level: u8) -> u32 {
-        self.level_len[usize::from(level)]
-    }
-
     /// What a queue control sees; `gap` is the mean time between two completions of the stage.
     #[inline]
     pub(crate) fn queue(&self, gap: Duration) -> Queue<'_> {

@@ -145,7 +145,13 @@ impl Stage {
     }
 
     /// Judges a job that was let in at the entry and has come here.
-    pub(crate) fn judge_late(&mut self, now: Instant, class: ClassId, standing: Standing, can_start: bool) -> Verdict {
+    pub(crate) fn judge_late(
+        &mut self,
+        now: Instant,
+        class: ClassId,
+        standing: Standing,
+        can_start: bool,
+    ) -> Verdict {
         let found = found(&self.lanes, &self.slots, self.costs.gap(), class, standing, can_start);
         let verdict = self.control.on_late_arrival(now, found);
         self.count(class, verdict)
