@@ -100,6 +100,86 @@ presets! {
     "Three origins, a load that rises and falls: what do real requests do?",
     "Every thirty seconds the load rises above what the origins can do: Checkout hardly waits, Crawlers wait for \
      seconds or are turned away.";
+
+    "seda-exp1", "SEDA experiment 1, priority",
+    "What does priority do for a crowd of 900 that all ask for 20 KB?",
+    "Paper S, experiment 1, by its published rules. Nobody is turned away; High answers in about ten \
+     milliseconds, Middle in half a second, Low in one.";
+
+    "seda-exp1-haboob", "SEDA experiment 1, Haboob",
+    "And if the same crowd of 900 waits in one line?",
+    "The other side of experiment 1: everybody waits about half a second, and the last answer leaves at the \
+     same moment.";
+
+    "seda-exp2", "SEDA experiment 2, priority",
+    "Who gets a page of 1.1 MB when 900 ask and the link takes 79 s for all?",
+    "Paper S, experiment 2, as published. About 110, 160 and 280 of 300 are answered, from Low to High: the \
+     rest was turned away for them.";
+
+    "seda-exp2-haboob", "SEDA experiment 2, Haboob",
+    "And if all 900 may wait for their 1.1 MB?",
+    "Everybody is answered, on average after 40 s, and whoever came first is first, whatever its class.";
+
+    "seda-exp3", "SEDA experiment 3, priority",
+    "What happens to small urgent pages when the lowest class asks for large ones?",
+    "Paper S, experiment 3, as published: the widest gap. Within 10 s about 700 of 900 are answered, more \
+     than twice as many as in one line.";
+
+    "seda-exp3-haboob", "SEDA experiment 3, Haboob",
+    "And if small pages wait behind large ones?",
+    "Within 10 s only some 330 of 900 are answered: a page of 20 KB waits for as many large ones as came \
+     before it.";
+
+    "seda-loop-1", "SEDA loop 1, Tidegate",
+    "Does the lowest class get anything when 900 clients ask for 20 KB again and again?",
+    "Low and Middle together get a fifth of the link, not a thousandth as under strict priority; High does \
+     not notice.";
+
+    "seda-loop-2", "SEDA loop 2, Tidegate",
+    "Who waits how long when 900 clients ask for 1.1 MB again and again?",
+    "The link is full all the time; from High to Low the mean wait is about 4, 7 and 10 s, and nobody waits \
+     longer than 23 s.";
+
+    "seda-loop-3", "SEDA loop 3, Tidegate",
+    "Can small urgent pages stay fast beside endless large ones, and the large ones still come through?",
+    "High answers in some 40 ms; Low gets a fifth of the link, and the longest wait stays below 23 s. No work \
+     is done for requests turned away later.";
+
+    "seda-loop-3-published", "SEDA loop 3, as published",
+    "What do the published rules make of the same loop?",
+    "Promoted large pages fill the top queue: High waits seconds instead of milliseconds, a third of it is \
+     turned away, and most of the work upstream is for nothing.";
+
+    "seda-loop-3-fifo", "SEDA loop 3, first come",
+    "And one line for all in the same loop?",
+    "Everybody waits behind 1.1 MB: some 30 answers a second where 450 were possible.";
+
+    "starvation", "Starvation, strict priority alone",
+    "What is left for the low class while urgent requests alone ask for more than there is?",
+    "Nothing, for the whole minute: not one request of Low is served.";
+
+    "starvation-aged", "Starvation, with ageing",
+    "And if a fifth of the work goes to whoever has waited too long?",
+    "Low is served all along, and its waits stay below the bound; the urgent class gives up the fifth and no \
+     more.";
+
+    "early-drop-vs-late-drop", "Turned away early",
+    "Does it matter where a request is turned away?",
+    "The same load is refused, but at the door: nothing is built for requests that are turned away later. \
+     Compare the wasted time with the other half of the pair.";
+
+    "early-drop-vs-late-drop-late", "Turned away late",
+    "And if each stage turns away for itself?",
+    "A third of the pages that were built is thrown away in front of the link.";
+
+    "retry-storm", "Retry storm",
+    "Why does the overload go on when the crowd has left?",
+    "The load is back to normal at 0:30, and yet nearly every answer still comes too late: the queue is full \
+     of requests nobody waits for, and refused clients ask again.";
+
+    "retry-storm-calmed", "Retry storm, calmed",
+    "And if the queue is kept short?",
+    "Answers are in time again seconds after the crowd has left.";
 }
 
 /// The names, in order.
