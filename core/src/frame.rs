@@ -86,10 +86,50 @@ pub struct StageFrame {
     pub limit: u32,
     /// Priority levels.
     pub levels: u8,
+    /// Jobs that a worker takes at once.
+    pub batch: u32,
+    /// Time that workers have spent, so far, on jobs whose work here ended, in seconds.
+    pub worked_s: f64,
+    /// Time that earlier stages had spent on jobs that were turned away here, so far, in seconds.
+    pub wasted_s: f64,
+    /// What the queue control goes by.
+    pub gauged: Gauged,
+    /// One entry a level, level 0 the least urgent.
+    pub gauges: Vec<LevelFrame>,
     /// Jobs waiting, `waiting[level * classes + class]`, level 0 the least urgent.
     pub waiting: Vec<u32>,
     /// One entry a class.
     pub classes: Vec<StageClassFrame>,
+}
+
+/// What the figures of [`LevelFrame`] count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Gauged {
+    /// Nothing: the queue control has no such figures.
+    #[default]
+    Nothing = 0,
+    /// Jobs (or jobs a second, for a control that goes by a rate).
+    Jobs = 1,
+    /// Seconds of work or of waiting.
+    Seconds = 2,
+}
+
+/// One priority level of a stage: what its queue control makes of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LevelFrame {
+    /// The averaged queue that the drop probability is read off at.
+    pub average: f64,
+    /// Average below which nobody is turned away.
+    pub min: f64,
+    /// Average from which everybody is.
+    pub max: f64,
+    /// Probability that who asks now is turned away, 0 to 1.
+    pub drop_p: f64,
+    /// Height of the drop curve just below `max`.
+    pub max_p: f64,
+    /// Jobs promoted out of this level so far.
+    pub promoted: u64,
 }
 
 /// One class at one stage.
@@ -151,7 +191,7 @@ impl core::error::Error for FrameError {}
 
 impl Frame {
     /// Version of the flat layout; the first number of every encoded frame.
-    pub const LAYOUT: f64 = 1.0;
+    pub const LAYOUT: f64 = 2.0;
 
     /// Appends the frame as numbers: layout, time in seconds, counts of classes, stages and servers, then
     /// each part's fields in declaration order. Exact for counters below 2^53.
@@ -176,6 +216,12 @@ impl Frame {
         }
         for s in &self.stages {
             out.extend([f64::from(s.workers), f64::from(s.limit), f64::from(s.levels)]);
+            out.extend([f64::from(s.batch), s.worked_s, s.wasted_s, f64::from(s.gauged as u8)]);
+            // Exactly one entry a level, as the reader expects.
+            for level in 0..usize::from(s.levels) {
+                let g = s.gauges.get(level).copied().unwrap_or_default();
+                out.extend([g.average, g.min, g.max, g.drop_p, g.max_p, g.promoted as f64]);
+            }
             out.extend(s.waiting.iter().map(|&n| f64::from(n)));
             for c in &s.classes {
                 out.extend([
@@ -263,6 +309,24 @@ impl Reader<'_> {
 
     fn stage(&mut self, classes: usize) -> Result<StageFrame, FrameError> {
         let (workers, limit, levels) = (self.small()?, self.small()?, self.float()? as u8);
+        let (batch, worked_s, wasted_s) = (self.small()?, self.float()?, self.float()?);
+        let gauged = match self.small()? {
+            1 => Gauged::Jobs,
+            2 => Gauged::Seconds,
+            _ => Gauged::Nothing,
+        };
+        let gauges = (0..levels)
+            .map(|_| {
+                Ok(LevelFrame {
+                    average: self.float()?,
+                    min: self.float()?,
+                    max: self.float()?,
+                    drop_p: self.float()?,
+                    max_p: self.float()?,
+                    promoted: self.int()?,
+                })
+            })
+            .collect::<Result<_, _>>()?;
         let waiting = self.smalls(usize::from(levels) * classes)?;
         let classes = (0..classes)
             .map(|_| {
@@ -276,7 +340,7 @@ impl Reader<'_> {
                 })
             })
             .collect::<Result<_, _>>()?;
-        Ok(StageFrame { workers, limit, levels, waiting, classes })
+        Ok(StageFrame { workers, limit, levels, batch, worked_s, wasted_s, gauged, gauges, waiting, classes })
     }
 
     fn server(&mut self, classes: usize) -> Result<ServerFrame, FrameError> {
@@ -318,6 +382,14 @@ mod tests {
                 workers: 4,
                 limit: 100,
                 levels: 3,
+                batch: 1,
+                worked_s: 2.5,
+                wasted_s: 0.25,
+                gauged: Gauged::Seconds,
+                gauges: vec![
+                    LevelFrame { average: 1.5, min: 1.0, max: 2.0, drop_p: 0.1, max_p: 0.2, promoted: 7 };
+                    3
+                ],
                 waiting: vec![0, 1, 2, 3, 4, 5],
                 classes: vec![at_stage; 2],
             }],

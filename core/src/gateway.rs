@@ -377,6 +377,10 @@ impl Gateway {
             out.workers = stage.slots.workers();
             out.limit = stage.control.limit();
             out.levels = levels as u8;
+            out.batch = stage.batch_size();
+            out.worked_s = stage.worked_ns as f64 / 1e9;
+            out.wasted_s = stage.wasted_ns as f64 / 1e9;
+            stage.gauges(now, out);
             out.waiting.clear();
             out.waiting.extend(
                 (0..levels)
@@ -442,21 +446,24 @@ impl Gateway {
         let waiting: u32 = self.stages.iter().map(|stage| stage.lanes.len()).sum();
         if self.expiries.len() > 2 * waiting as usize + 64 {
             let jobs = &self.jobs;
-            self.expiries.retain(|&Reverse((_, ticket, id))| still_waits(jobs, id, ticket).is_some());
+            self.expiries.retain(|&Reverse((.., id))| still_waits(jobs, id).is_some());
         }
     }
 
     /// Turns away one queued job whose deadline has passed.
     #[inline]
     fn expire(&mut self, now: Instant) -> Option<Output> {
-        while let Some(&Reverse((at, ticket, job))) = self.expiries.peek() {
+        while let Some(&Reverse((at, _, job))) = self.expiries.peek() {
             if at > now {
                 return None;
             }
             self.expiries.pop();
-            let Some(slot) = still_waits(&self.jobs, job, ticket) else { continue };
+            let Some(slot) = still_waits(&self.jobs, job) else { continue };
             let Job { class, stage, .. } = self.jobs[slot];
             let at = &mut self.stages[usize::from(stage.0)];
+            if !at.sheds_expired {
+                continue;
+            }
             at.leave(&mut self.jobs, slot, now);
             at.counts[usize::from(class.0)].shed += 1;
             self.shed(slot, Cause::Deadline);
@@ -623,7 +630,7 @@ impl Gateway {
     }
 }
 
-/// The slot of a job that has waited under this ticket ever since.
-fn still_waits(jobs: &Jobs, id: JobId, ticket: u64) -> Option<u32> {
-    jobs.find(id).filter(|&slot| jobs[slot].place == Place::Queued && jobs[slot].ticket == ticket)
+/// The slot of a job that waits, at whatever stage.
+fn still_waits(jobs: &Jobs, id: JobId) -> Option<u32> {
+    jobs.find(id).filter(|&slot| jobs[slot].place == Place::Queued)
 }

@@ -1,5 +1,6 @@
 //! Ageing in whole runs: what it promises holds, and what it costs the urgent is known.
 
+use tidegate_core::frame::Cause;
 use tidegate_core::id::ClassId;
 use tidegate_core::import::TraceRow;
 use tidegate_core::scenario::Scenario;
@@ -31,19 +32,24 @@ fn longest_wait_s(run: &RunResult, class: ClassId) -> f64 {
 const HIGH: ClassId = ClassId(0);
 const LOW: ClassId = ClassId(1);
 
-/// Urgent requests every 9.5 ms, which is more than the worker can do, and one other at 5 ms. When the latter starts, in ms
-/// after the beginning, if it does within 60 s.
-#[track_caller]
-fn check_flood(ageing: &str, want_ms: Option<f64>) {
+/// Urgent requests every 9.5 ms, which is more than the worker can do, and one other at 5 ms with further fields `low`.
+fn flood(ageing: &str, low: &str) -> RunResult {
     let high = r#""load":{"kind":"deterministic","rate_per_s":105.26315789473684}"#;
-    let scenario = two_levels(high, r#""load":{"kind":"trace","label":"low"}"#, ageing, 1_000_000);
+    let low = format!(r#""load":{{"kind":"trace","label":"low"}}{low}"#);
+    let scenario = two_levels(high, &low, ageing, 1_000_000);
     let at = Instant::START + Duration::from_millis(5);
     let rows = [TraceRow { at, label: 0, service: None, bytes: None }];
     let labels = [String::from("low")];
     let run = Simulation::new(&scenario, 0, Some((&rows, &labels))).unwrap().finish();
-    let low = &run.classes[usize::from(LOW.0)];
-    assert_eq!(low.arrived, 1, "one request of the low class");
-    let got = low.wait.mean_s().map(|wait| wait * 1e3 + 5.0);
+    assert_eq!(run.classes[usize::from(LOW.0)].arrived, 1, "one request of the low class");
+    run
+}
+
+/// When the low request starts, in ms after the beginning, if it does within 60 s.
+#[track_caller]
+fn check_flood(ageing: &str, want_ms: Option<f64>) {
+    let run = flood(ageing, "");
+    let got = run.classes[usize::from(LOW.0)].wait.mean_s().map(|wait| wait * 1e3 + 5.0);
     assert_eq!(got, want_ms, "start of the low request in ms, ageing {ageing}");
 }
 
@@ -54,6 +60,20 @@ fn an_endless_flood_does_not_hold_up_an_old_request() {
     check_flood(PROMOTE, Some(540.0));
     // The same by another rule: three of the urgent were overdue before it was.
     check_flood(SHARE, Some(540.0));
+}
+
+#[test]
+fn a_promoted_request_is_still_turned_away_at_its_deadline() {
+    for (deadline_us, completed) in [(520_000, 0), (560_000, 1)] {
+        let run = flood(PROMOTE, &format!(r#","deadline_us":{deadline_us}"#));
+        let low = &run.classes[usize::from(LOW.0)];
+        let (got, shed) = (low.completed, low.shed[Cause::Deadline as usize]);
+        assert_eq!(
+            (got, shed),
+            (completed, 1 - completed),
+            "answered and turned away by a deadline of {deadline_us} us"
+        );
+    }
 }
 
 /// One request in a hundred is low, the worker is busy 95 % of the time.

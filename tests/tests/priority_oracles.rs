@@ -61,7 +61,7 @@ fn waiting_time_priority_is_accumulating_priority() {
 /// Whoever is next, waits are only handed from one class to another.
 #[test]
 fn every_order_conserves_the_waits() {
-    for (lambdas, horizon_s, tight) in [(&[0.2, 0.6][..], 120, 0.06), (&[0.1, 0.2, 0.25, 0.35], 200, 0.10)] {
+    for (lambdas, horizon_s, tight) in [(&[0.2, 0.6][..], 60, 0.08), (&[0.1, 0.2, 0.25, 0.35], 100, 0.14)] {
         for order in [
             "strict_priority",
             "fifo",

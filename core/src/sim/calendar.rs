@@ -34,6 +34,12 @@ pub(crate) enum What {
     Arrival { class: u8 },
     /// A client asks.
     Client { client: u32 },
+    /// The next transfer over a stage's link ends; void if it was set anew since.
+    Link { stage: u8, version: u32 },
+    /// A client that was turned away asks again: its number among those who wait to.
+    Again(u32),
+    /// A batch of jobs is done: its number among those in work.
+    Batch(u32),
 }
 
 impl What {
@@ -45,17 +51,23 @@ impl What {
             Self::Timed(number) => (1, number as u64),
             Self::Arrival { class } => (2, class as u64),
             Self::Client { client } => (3, client as u64),
+            Self::Link { stage, version } => (4, (version as u64) << 32 | stage as u64),
+            Self::Again(number) => (5, number as u64),
+            Self::Batch(number) => (6, number as u64),
         }
     }
 
     #[inline]
     const fn unpack(kind: u64, detail: u64) -> Self {
         let (upper, lower) = ((detail >> 32) as u32, detail as u32);
-        match kind & 3 {
+        match kind & 7 {
             0 => Self::Completion(JobId { slot: lower, generation: upper }),
             1 => Self::Timed(lower),
             2 => Self::Arrival { class: lower as u8 },
-            _ => Self::Client { client: lower },
+            3 => Self::Client { client: lower },
+            4 => Self::Link { stage: lower as u8, version: upper },
+            5 => Self::Again(lower),
+            _ => Self::Batch(lower),
         }
     }
 }
@@ -71,7 +83,7 @@ const NEVER: Key = Key::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     at: u64,
-    /// Rank in the upper byte, sequence number below, kind of event in the lowest two bits.
+    /// Rank in the upper byte, sequence number below, kind of event in the lowest three bits.
     order: u64,
     detail: u64,
 }
@@ -176,7 +188,7 @@ impl Calendar {
     /// Rank and the next sequence number.
     #[inline]
     fn order(&mut self, rank: Rank) -> u64 {
-        let order = (rank as u64) << 56 | self.sequence << 2;
+        let order = (rank as u64) << 56 | self.sequence << 3;
         self.sequence += 1;
         order
     }

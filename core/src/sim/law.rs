@@ -5,7 +5,7 @@
 
 use super::random::Stream;
 use crate::measure::normal_quantile;
-use crate::scenario::v1::LawV1;
+use crate::scenario::v1::{LawV1, SizeV1};
 use crate::time::Duration;
 
 /// A law ready to draw from. Lengths are in nanoseconds.
@@ -62,17 +62,34 @@ impl Law {
                 let half = mean_us as f64 * NS_PER_US / 2.0;
                 Self::Hyperexponential { p, means_ns: [half / p, half / (1.0 - p)] }
             }
-            LawV1::Lognormal { mean_us, cv } => {
-                // mean = exp(mu + sigma^2 / 2), cv^2 = exp(sigma^2) - 1.
-                let sigma2 = libm::log1p(cv * cv);
-                let mu = libm::log(mean_us as f64 * NS_PER_US) - sigma2 / 2.0;
-                Self::Lognormal { mu, sigma: libm::sqrt(sigma2) }
+            LawV1::Lognormal { mean_us, cv } => Self::lognormal(mean_us as f64 * NS_PER_US, cv),
+            LawV1::Pareto { mean_us, alpha, ratio } => Self::pareto(mean_us as f64 * NS_PER_US, alpha, ratio),
+        }
+    }
+
+    /// The law of a size; a byte stands for a nanosecond.
+    pub(crate) fn of_size(wire: &SizeV1) -> Self {
+        match *wire {
+            SizeV1::Constant { bytes } => Self::Constant { ns: bytes },
+            SizeV1::Uniform { min_bytes, max_bytes } => {
+                Self::Uniform { min_ns: min_bytes as f64, span_ns: (max_bytes - min_bytes) as f64 }
             }
-            LawV1::Pareto { mean_us, alpha, ratio } => Self::Pareto {
-                min_ns: mean_us as f64 * NS_PER_US / pareto_mean(alpha, ratio),
-                floor: libm::pow(ratio, -alpha),
-                exponent: -1.0 / alpha,
-            },
+            SizeV1::Lognormal { mean_bytes, cv } => Self::lognormal(mean_bytes as f64, cv),
+            SizeV1::Pareto { mean_bytes, alpha, ratio } => Self::pareto(mean_bytes as f64, alpha, ratio),
+        }
+    }
+
+    /// mean = exp(mu + sigma^2 / 2), cv^2 = exp(sigma^2) - 1.
+    fn lognormal(mean_ns: f64, cv: f64) -> Self {
+        let sigma2 = libm::log1p(cv * cv);
+        Self::Lognormal { mu: libm::log(mean_ns) - sigma2 / 2.0, sigma: libm::sqrt(sigma2) }
+    }
+
+    fn pareto(mean_ns: f64, alpha: f64, ratio: f64) -> Self {
+        Self::Pareto {
+            min_ns: mean_ns / pareto_mean(alpha, ratio),
+            floor: libm::pow(ratio, -alpha),
+            exponent: -1.0 / alpha,
         }
     }
 

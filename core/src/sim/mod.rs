@@ -20,6 +20,7 @@ mod calendar;
 mod census;
 mod clients;
 mod law;
+mod link;
 mod random;
 pub mod report;
 mod result;
@@ -30,12 +31,12 @@ pub use result::{ClassResult, RunResult, ServerResult, StageResult};
 pub use traffic::{Ask, Times, Traffic};
 
 use crate::frame::{Cause, Frame};
-use crate::gateway::{Dispatch, Gateway, Outcome, Output, Step};
+use crate::gateway::{Arrival, Dispatch, Gateway, Outcome, Output, Step};
 use crate::id::{ClassId, JobId, ServerId};
 use crate::import::TraceRow;
 use crate::measure::{BatchMeans, Histogram};
 use crate::scenario::v1::LoadV1;
-use crate::scenario::{Action, Scenario};
+use crate::scenario::{Action, Scenario, StageSpec, Work};
 use crate::time::{Duration, Instant};
 use crate::unit::{Chance, mix};
 use alloc::string::String;
@@ -48,6 +49,7 @@ use census::Census;
 use clients::{Clients, Population};
 use core::fmt;
 use law::Law;
+use link::Link;
 use random::{Purpose, Stream, key, nth};
 use server::SimServer;
 
@@ -65,6 +67,10 @@ const NO_CLIENT: u32 = u32::MAX;
 
 /// Salt for the work of a request; stage `s` uses `WORK + 1 + s`, servers `WORK`.
 const WORK: u64 = 0x10;
+/// Salt for the size of what a request asks for.
+const SIZE: u64 = 0x40;
+/// Salt for the luck of a request that is made again; the time before it uses the next.
+const AGAIN: u64 = 0x100;
 
 /// Why a scenario cannot be simulated as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +117,10 @@ pub(crate) struct Request {
     /// Source of its work and its luck.
     key: u64,
     client: u32,
+    /// How often it was made before.
+    tries: u32,
+    /// Bytes it asks for; 0 if that is not known.
+    bytes: u64,
     /// Work at a server of speed 1.
     work: Duration,
     server: Option<u16>,
@@ -118,6 +128,81 @@ pub(crate) struct Request {
     stage: u8,
     inside: bool,
     arrived: Instant,
+}
+
+/// How a request that is over came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Answered,
+    TurnedAway,
+    Failed,
+}
+
+/// A request that was turned away and will be made again.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    class: ClassId,
+    key: u64,
+    tries: u32,
+    recorded: Option<Duration>,
+}
+
+/// What a worker of a stage does.
+#[derive(Clone, Debug)]
+enum Task {
+    /// Hands requests to servers.
+    Servers,
+    /// Works for a time of this law on each, and so long besides for each batch.
+    Own(Law, Duration),
+    /// Sends their bytes over the link.
+    Link(Link),
+}
+
+impl Task {
+    fn new(stage: &StageSpec) -> Self {
+        match &stage.work {
+            Work::Own(law, batch) => Self::Own(Law::new(law), *batch),
+            Work::Link(bytes_per_s) => Self::Link(Link::new(*bytes_per_s)),
+            Work::Servers => Self::Servers,
+        }
+    }
+}
+
+/// Jobs that one worker does together.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    jobs: Vec<JobId>,
+    /// The gateway's number for it, at a stage.
+    number: (u8, u32),
+    length: Duration,
+}
+
+/// Things by number, where a number is used again once it is free.
+#[derive(Clone, Debug)]
+struct Numbered<T> {
+    things: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Numbered<T> {
+    const fn new() -> Self {
+        Self { things: Vec::new(), free: Vec::new() }
+    }
+
+    fn add(&mut self, thing: T) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.things[number as usize] = Some(thing);
+            return number;
+        }
+        self.things.push(Some(thing));
+        self.things.len() as u32 - 1
+    }
+
+    fn take(&mut self, number: u32) -> Option<T> {
+        let thing = self.things.get_mut(number as usize)?.take()?;
+        self.free.push(number);
+        Some(thing)
+    }
 }
 
 /// What is counted of one class besides what the gateway counts.
@@ -154,8 +239,16 @@ pub struct Simulation {
     servers: Vec<SimServer>,
     service: Vec<Law>,
     deadline: Vec<Option<Duration>>,
-    /// Work of each stage itself; `None` at the serving stage.
-    stage_work: Vec<Option<Law>>,
+    /// Size of what a class asks for, if it has one.
+    size: Vec<Option<Law>>,
+    /// How often a class's requests are made again when they are turned away, and after what time.
+    retry: Vec<Option<(u32, Law)>>,
+    again: Numbered<Again>,
+    /// What the workers of each stage do.
+    tasks: Vec<Task>,
+    batches: Numbered<Batch>,
+    /// The batch that is being filled.
+    filling: Option<Batch>,
     timed: Arc<[(Instant, Action)]>,
     tallies: Vec<ClassTally>,
     stage_busy: Vec<Census>,
@@ -205,7 +298,15 @@ impl Simulation {
             servers: scenario.servers.iter().map(|spec| SimServer::new(spec, measure_from)).collect(),
             service: classes.iter().map(|class| Law::new(&class.service)).collect(),
             deadline: classes.iter().map(|class| class.deadline).collect(),
-            stage_work: scenario.stages.iter().map(|stage| stage.own_work().map(Law::new)).collect(),
+            size: classes.iter().map(|class| class.size.as_ref().map(Law::of_size)).collect(),
+            retry: classes
+                .iter()
+                .map(|class| class.retry.as_ref().map(|retry| (retry.times, Law::new(&retry.after))))
+                .collect(),
+            again: Numbered::new(),
+            tasks: scenario.stages.iter().map(Task::new).collect(),
+            batches: Numbered::new(),
+            filling: None,
             timed: scenario.events.iter().map(|event| (event.at, event.action)).collect(),
             tallies: vec![ClassTally::default(); classes.len()],
             stage_busy: vec![Census::from(measure_from); scenario.stages.len()],
@@ -367,6 +468,9 @@ impl Simulation {
             What::Arrival { class } => self.arrival(class),
             What::Client { client } => self.client_asks(client),
             What::Timed(number) => self.timed_event(number),
+            What::Link { stage, version } => self.transfer_ended(stage, version),
+            What::Again(number) => self.asks_again(number),
+            What::Batch(number) => self.batch_done(number),
         }
         true
     }
@@ -392,28 +496,32 @@ impl Simulation {
         self.calendar.set_arrival(at, next);
         let (n, class_key) = self.made[at];
         self.made[at].0 += 1;
-        self.request(ClassId(class), nth(class_key, n), NO_CLIENT, recorded);
+        self.request(ClassId(class), nth(class_key, n), NO_CLIENT, recorded, 0);
     }
 
     fn client_asks(&mut self, client: u32) {
         let people = self.clients.of(client);
         let class = ClassId(people.class);
         if let Some(key) = people.asks(client) {
-            self.request(class, key, client, None);
+            self.request(class, key, client, None, 0);
         }
     }
 
-    /// A request arrives at the gateway.
+    /// A request arrives at the gateway, after so many times before.
     #[inline]
-    fn request(&mut self, class: ClassId, key: u64, client: u32, recorded: Option<Duration>) {
+    fn request(&mut self, class: ClassId, key: u64, client: u32, recorded: Option<Duration>, tries: u32) {
         let at = usize::from(class.0);
         // Drawn here although it may never be needed: the request is what it is before any policy sees it, and
         // the logarithm is taken while the gateway decides.
         let work = recorded.unwrap_or_else(|| self.service[at].draw(&mut Stream::new(nth(key, WORK))));
+        let size = self.size[at].as_ref();
+        let size = size.map(|law| law.draw(&mut Stream::new(nth(key, SIZE))).as_nanos().max(1));
         let measured = self.now >= self.measure_from;
         self.tallies[at].arrived += u64::from(measured);
+        let chance = if tries == 0 { key } else { nth(nth(key, AGAIN), u64::from(tries)) };
         let deadline = self.deadline[at].map(|length| self.now + length);
-        match self.gateway.arrive(self.now, class, deadline, Chance(key)) {
+        let arrival = Arrival { class, deadline, chance: Chance(chance), size };
+        match self.gateway.arrive(self.now, arrival) {
             Ok(job) => {
                 self.note(1, u64::from(class.0));
                 self.tallies[at].inside.come(self.now);
@@ -422,6 +530,8 @@ impl Simulation {
                     class,
                     key,
                     client,
+                    tries,
+                    bytes: size.unwrap_or(0),
                     work,
                     server: None,
                     stage: 0,
@@ -439,7 +549,26 @@ impl Simulation {
             Err(cause) => {
                 self.note(2, (cause as u64) << 8 | u64::from(class.0));
                 self.answer_client(client, true);
+                self.retry(Again { class, key, tries: tries + 1, recorded });
             }
+        }
+    }
+
+    /// Lets a request that was turned away be made again, if its class does that and it was not made too often.
+    #[inline]
+    fn retry(&mut self, again: Again) {
+        let Some((times, after)) = &self.retry[usize::from(again.class.0)] else { return };
+        if again.tries <= *times {
+            let mut stream = Stream::new(nth(nth(again.key, AGAIN + 1), u64::from(again.tries)));
+            let at = self.now + after.draw(&mut stream);
+            let number = self.again.add(again);
+            self.calendar.push(at, Rank::Arrival, What::Again(number));
+        }
+    }
+
+    fn asks_again(&mut self, number: u32) {
+        if let Some(Again { class, key, tries, recorded }) = self.again.take(number) {
+            self.request(class, key, NO_CLIENT, recorded, tries);
         }
     }
 
@@ -464,10 +593,11 @@ impl Simulation {
                 Output::Dispatch(dispatch) => self.dispatch(dispatch),
                 Output::Shed { job, stage, cause, .. } => {
                     self.fold(self.now.as_nanos(), 7 << 56 | (cause as u64) << 8 | u64::from(stage.0));
-                    self.leave(job.slot, true);
+                    self.leave(job.slot, End::TurnedAway);
                 }
             }
         }
+        self.start_batch();
     }
 
     #[inline]
@@ -478,7 +608,7 @@ impl Simulation {
         let request = &mut self.requests[slot as usize];
         request.stage = dispatch.stage.0;
         request.server = dispatch.server.map(|server| server.0);
-        let key = request.key;
+        let (key, bytes) = (request.key, request.bytes);
         self.fold(
             key,
             3 << 56
@@ -490,13 +620,69 @@ impl Simulation {
             if self.servers[usize::from(server.0)].accept(slot, self.now) {
                 self.start_at_server(server, slot);
             }
-        } else {
-            let stage = usize::from(dispatch.stage.0);
-            let law = self.stage_work[stage].as_ref().expect("only the serving stage has no work of its own");
-            let mut stream = Stream::new(nth(key, WORK + 1 + stage as u64));
-            let length = law.draw(&mut stream);
-            self.calendar.push(self.now + length, Rank::Completion, What::Completion(dispatch.job));
+            return;
         }
+        let stage = dispatch.stage.0;
+        match &mut self.tasks[usize::from(stage)] {
+            Task::Own(law, per_batch) => {
+                let mut stream = Stream::new(nth(key, WORK + 1 + u64::from(stage)));
+                let (length, per_batch) = (law.draw(&mut stream), *per_batch);
+                if let Some(number) = dispatch.batch {
+                    self.join_batch((stage, number), dispatch.job, length, per_batch);
+                } else {
+                    let at = self.now + length + per_batch;
+                    self.calendar.push(at, Rank::Completion, What::Completion(dispatch.job));
+                }
+            }
+            Task::Link(link) => {
+                let at = link.begin(self.now, dispatch.job, bytes);
+                let version = link.version;
+                self.calendar.push(at, Rank::Completion, What::Link { stage, version });
+            }
+            Task::Servers => unreachable!("the serving stage names a server"),
+        }
+    }
+
+    /// Adds a job to the batch with this number, a new one if it is not being filled.
+    fn join_batch(&mut self, number: (u8, u32), job: JobId, length: Duration, per_batch: Duration) {
+        if self.filling.as_ref().is_none_or(|batch| batch.number != number) {
+            self.start_batch();
+            self.filling = Some(Batch { jobs: Vec::new(), number, length: per_batch });
+        }
+        if let Some(batch) = &mut self.filling {
+            batch.jobs.push(job);
+            batch.length = batch.length + length;
+        }
+    }
+
+    /// Work on the batch that was being filled begins.
+    #[inline]
+    fn start_batch(&mut self) {
+        if let Some(batch) = self.filling.take() {
+            let at = self.now + batch.length;
+            let number = self.batches.add(batch);
+            self.calendar.push(at, Rank::Completion, What::Batch(number));
+        }
+    }
+
+    fn batch_done(&mut self, number: u32) {
+        for job in self.batches.take(number).unwrap_or_default().jobs {
+            self.completion(job);
+        }
+    }
+
+    /// A transfer over the link of a stage ends, unless its end was set anew.
+    fn transfer_ended(&mut self, stage: u8, version: u32) {
+        let Task::Link(link) = &mut self.tasks[usize::from(stage)] else { return };
+        if link.version != version {
+            return;
+        }
+        let Some((job, next)) = link.end(self.now) else { return };
+        if let Some(at) = next {
+            let version = link.version;
+            self.calendar.push(at, Rank::Completion, What::Link { stage, version });
+        }
+        self.completion(job);
     }
 
     /// A server begins to work on a request.
@@ -535,7 +721,7 @@ impl Simulation {
             Step::Queued(_) => {}
             Step::Shed(stage, cause) => {
                 self.fold(self.now.as_nanos(), 5 << 56 | (cause as u64) << 8 | u64::from(stage.0));
-                self.leave(job.slot, true);
+                self.leave(job.slot, End::TurnedAway);
             }
             Step::Left(left) => {
                 let tally = &mut self.tallies[at];
@@ -551,7 +737,8 @@ impl Simulation {
                         tally.response_batches.push(left.response.as_nanos());
                     }
                 }
-                self.leave(job.slot, left.outcome == Outcome::Failed);
+                let failed = left.outcome == Outcome::Failed;
+                self.leave(job.slot, if failed { End::Failed } else { End::Answered });
             }
             Step::Stale => unreachable!("the simulator ends only work that was dispatched"),
         }
@@ -559,14 +746,18 @@ impl Simulation {
 
     /// A request is over, one way or another.
     #[inline]
-    fn leave(&mut self, slot: u32, refused: bool) {
+    fn leave(&mut self, slot: u32, end: End) {
         let request = &mut self.requests[slot as usize];
         request.inside = false;
-        let (at, client, arrived) = (usize::from(request.class.0), request.client, request.arrived);
-        let tally = &mut self.tallies[at];
+        let (class, client, arrived) = (request.class, request.client, request.arrived);
+        let again = Again { class, key: request.key, tries: request.tries + 1, recorded: Some(request.work) };
+        let tally = &mut self.tallies[usize::from(class.0)];
         tally.inside.leave(self.now);
         tally.stayed_ns += u128::from(self.now.since(arrived).as_nanos());
-        self.answer_client(client, refused);
+        self.answer_client(client, end != End::Answered);
+        if end == End::TurnedAway {
+            self.retry(again);
+        }
     }
 
     fn timed_event(&mut self, number: u32) {

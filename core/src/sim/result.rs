@@ -66,6 +66,12 @@ pub struct ClassResult {
 pub struct StageResult {
     /// Share of worker time in use, in the measured part.
     pub utilisation: f64,
+    /// Time that workers have spent on jobs whose work here ended, in seconds, over the whole run.
+    pub worked_s: f64,
+    /// Time that earlier stages had spent on jobs that were turned away here, in seconds, over the whole run.
+    pub wasted_s: f64,
+    /// Jobs promoted from one level to the next.
+    pub promoted: u64,
     /// Jobs handed to a worker, by class.
     pub started: Vec<u64>,
     /// Jobs turned away here, by class.
@@ -118,6 +124,9 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
                 |c: &crate::frame::StageClassFrame| (c.started > 0).then(|| c.wait_sum_s / c.started as f64);
             StageResult {
                 utilisation: share_of(busy.integral_ns(now), stage.workers),
+                worked_s: stage.worked_s,
+                wasted_s: stage.wasted_s,
+                promoted: stage.gauges.iter().map(|level| level.promoted).sum(),
                 started: stage.classes.iter().map(|c| c.started).collect(),
                 shed: stage.classes.iter().map(|c| c.shed).collect(),
                 mean_wait_s: stage.classes.iter().map(wait).collect(),

@@ -16,8 +16,8 @@ pub use slots::Slots;
 
 pub(crate) use lanes::Lanes;
 
-use crate::admission::{Control, Found, QueueControl, Taken, Verdict};
-use crate::frame::Cause;
+use crate::admission::{Control, Found, Gauge, QueueControl, Taken, Verdict};
+use crate::frame::{Cause, Gauged, LevelFrame, StageFrame};
 use crate::id::{ClassId, StageId};
 use crate::jobs::{Job, Jobs, Place};
 use crate::scenario::v1::{AgeingV1, ExpiredV1, OrderV1, QueueV1};
@@ -284,6 +284,20 @@ impl Stage {
             self.promoted[usize::from(level)] += 1;
         }
         more
+    }
+
+    /// Writes what the queue control makes of each level.
+    pub(crate) fn gauges(&self, now: Instant, out: &mut StageFrame) {
+        out.gauged = Gauged::Nothing;
+        out.gauges.clear();
+        for (level, &promoted) in self.promoted.iter().enumerate() {
+            let gauge = self.control.gauge(now, level as u8);
+            if let Some(gauge) = gauge {
+                out.gauged = if gauge.seconds { Gauged::Seconds } else { Gauged::Jobs };
+            }
+            let Gauge { average, min, max, drop_p, max_p, .. } = gauge.unwrap_or_default();
+            out.gauges.push(LevelFrame { average, min, max, drop_p, max_p, promoted });
+        }
     }
 
     /// Jobs a worker takes at once.

@@ -67,8 +67,8 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// A part `share` of the work (PHI; above 0 and at most 0.9) for who has waited longer than `after` (TUP) for each level
-    /// above its own, in a queue of 1 to 16 levels.
+    /// A part `share` of the work, above 0 and at most 0.9, for who has waited longer than `after` for each level above its
+    /// own, in a queue of 1 to 16 levels.
     pub(crate) fn new(after: Duration, share: f64, levels: usize) -> Self {
         Self {
             after,
@@ -179,8 +179,8 @@ mod tests {
         check_share(0.9, |_, n| 100 + mix(n) % 900);
     }
 
-    /// With credit for one job, who is served at `now_ms` of jobs given by level (of three) and time of joining. The last is
-    /// in the top level, and urgent.
+    /// With credit for one job, who is served at `now_ms` of jobs given by level (of three) and time of joining; the dequeue
+    /// order names the last.
     #[track_caller]
     fn check_next(joined_ms: &[(u8, u64)], now_ms: u64, want: usize) {
         let mut bench = Bench::new(3, 1);
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn a_job_is_overdue_after_its_time_not_at_it() {
-        check_next(&[(1, 0), (2, 2_000)], 2_000, 1);
-        check_next(&[(1, 0), (2, 2_001)], 2_001, 0);
+        check_next(&[(0, 0), (1, 3_500)], 4_000, 1);
+        check_next(&[(0, 0), (1, 3_500)], 4_001, 0);
     }
 
     #[test]
