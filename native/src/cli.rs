@@ -171,7 +171,7 @@ pub(crate) struct ServeArgs {
     /// No operator's address at all.
     #[arg(long, conflicts_with = "admin")]
     pub(crate) no_admin: bool,
-    /// Peers whose X-Forwarded-For and class headers are believed: an address block. Repeatable.
+    /// Peers whose X-Forwarded-For, class and size headers are believed: an address block. Repeatable.
     #[arg(long = "trust", value_name = "CIDR")]
     pub(crate) trusted: Vec<IpNet>,
     /// Serve the page from this folder instead of from the binary.

@@ -2,8 +2,8 @@
 //!
 //! A client that takes nothing must not keep a worker for ever. Over HTTP/1.1 the connection notices, as its socket
 //! blocks. A stream of HTTP/2 can stand still while its connection is well, and then nobody asks for the body any more;
-//! so the time is watched here, beside the body. Only the client's share of it counts: while the body waits for a disk, a
-//! server or the send rate, other limits hold.
+//! so for streams the time is watched here, beside the body. Only the client's share of it counts: while the body waits
+//! for a disk, a server or the send rate, other limits hold.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -14,8 +14,8 @@ use tokio::time::{Instant, sleep};
 /// Holds a `T` until it is taken, until this is dropped, or until the client has taken nothing for too long.
 pub(crate) struct Hold<T> {
     shared: Arc<Mutex<State<T>>>,
-    /// Its end is what the watch notices.
-    _end: oneshot::Sender<()>,
+    /// Its end is what the watch notices, if there is one.
+    _end: Option<oneshot::Sender<()>>,
 }
 
 struct State<T> {
@@ -25,11 +25,15 @@ struct State<T> {
 }
 
 impl<T: Send + 'static> Hold<T> {
-    /// Holds `held` for a client that may take nothing for `limit` at most. Must be called inside a runtime.
-    pub(crate) fn new(held: T, limit: Duration) -> Self {
+    /// Holds `held` for a client that may take nothing for `limit` at most, or for as long as it likes if somebody else
+    /// watches it. With a limit it must be called inside a runtime.
+    pub(crate) fn new(held: T, limit: Option<Duration>) -> Self {
         let shared = Arc::new(Mutex::new(State { held: Some(held), theirs: Some(Instant::now()) }));
-        let (end, ended) = oneshot::channel();
-        tokio::spawn(watch(Arc::downgrade(&shared), limit, ended));
+        let end = limit.map(|limit| {
+            let (end, ended) = oneshot::channel();
+            tokio::spawn(watch(Arc::downgrade(&shared), limit, ended));
+            end
+        });
         Self { shared, _end: end }
     }
 
@@ -99,7 +103,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_client_that_takes_nothing_loses_what_is_held() {
         let (held, mut gone) = noticed();
-        let hold = Hold::new(held, LIMIT);
+        let hold = Hold::new(held, Some(LIMIT));
         let begun = Instant::now();
         sleep(LIMIT - Duration::from_secs(1)).await;
         assert!(!hold.is_over(), "it has a second left");
@@ -112,7 +116,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn time_that_we_need_does_not_count() {
         let (held, _gone) = noticed();
-        let hold = Hold::new(held, LIMIT);
+        let hold = Hold::new(held, Some(LIMIT));
         hold.our_turn();
         sleep(LIMIT * 10).await;
         assert!(!hold.is_over(), "the client had nothing to take");
@@ -124,7 +128,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_end_of_the_hold_is_the_end_of_what_is_held() {
         let (held, gone) = noticed();
-        drop(Hold::new(held, LIMIT));
+        drop(Hold::new(held, Some(LIMIT)));
         let begun = Instant::now();
         let _ = gone.await;
         assert_eq!(begun.elapsed(), Duration::ZERO, "at once");

@@ -117,6 +117,16 @@ struct Exchange {
     asks_first: bool,
 }
 
+/// What a request says about how its answer is passed on.
+struct Asked {
+    /// No body, whatever the answer announces.
+    head_only: bool,
+    upgrade: Option<(OnUpgrade, HeaderValue)>,
+    lesson: Lesson,
+    /// How long its client may take nothing, if the connection does not see to that.
+    stream_limit: Option<std::time::Duration>,
+}
+
 /// The request as the classifier sees it.
 struct Facts<'a> {
     request: &'a Request<Incoming>,
@@ -193,6 +203,12 @@ impl Gate {
         }
     }
 
+    /// How long the client may take nothing of an answer: a stream can stand still while its connection is well. Of
+    /// HTTP/1.1 the connection knows enough.
+    fn stream_limit(&self, version: Version) -> Option<std::time::Duration> {
+        (version == Version::HTTP_2).then_some(self.limits.write_timeout)
+    }
+
     /// Answers a request that was turned away.
     fn turn_away(&self, refusal: Refusal, request: Request<Incoming>) -> Response<Reply> {
         let mut answer = refusal.answer(self.driver.draw());
@@ -233,7 +249,7 @@ impl Gate {
             slot.finish(Outcome::Completed);
             Reply::empty()
         } else {
-            let worker = Hold::new(slot, self.limits.write_timeout);
+            let worker = Hold::new(slot, self.stream_limit(request.version()));
             let pace = files.pace().cloned();
             Reply::new(Sending::new(body, length, worker, self.limits.body_timeout, pace))
         };
@@ -251,6 +267,7 @@ impl Gate {
         request: Request<Incoming>,
     ) -> Result<Response<Reply>, Refusal> {
         let (mut parts, body) = request.into_parts();
+        let stream_limit = self.stream_limit(parts.version);
         let upgrade = parts.extensions.remove::<OnUpgrade>().zip(fields::upgrade(&parts.headers));
         self.rewrite(&mut parts, &exchange, upgrade.as_ref().map(|(_, protocol)| protocol));
         let (mut upload, stop) = Upload::new(body, self.limits.body_timeout);
@@ -350,7 +367,8 @@ impl Gate {
         };
         let held = Held { slot, lease, upload: stop };
         let lesson = Lesson { sizes: Arc::clone(&self.sizes), route: exchange.route };
-        let mut response = self.pass_back(client, held, response, head_only, upgrade, lesson)?;
+        let asked = Asked { head_only, upgrade, lesson, stream_limit };
+        let mut response = self.pass_back(client, held, response, asked)?;
         if exchange.asks_first && !progress.has_begun() {
             // The client may send its body all the same or leave it; there is no telling what its next bytes are.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -386,10 +404,9 @@ impl Gate {
         client: &Arc<Client>,
         held: Held,
         response: Response<Incoming>,
-        head_only: bool,
-        upgrade: Option<(OnUpgrade, HeaderValue)>,
-        lesson: Lesson,
+        asked: Asked,
     ) -> Result<Response<Reply>, Refusal> {
+        let Asked { head_only, upgrade, lesson, stream_limit } = asked;
         let (mut parts, body) = response.into_parts();
         if fields::has_strange_coding(&parts.headers) {
             held.slot.finish(Outcome::Failed);
@@ -432,7 +449,7 @@ impl Gate {
         } else {
             // A refusal or an error page says nothing about what is asked for.
             let lesson = parts.status.is_success().then_some(lesson);
-            let held = Hold::new(held, self.limits.write_timeout);
+            let held = Hold::new(held, stream_limit);
             Reply::new(Answer::new(body, held, self.limits.body_timeout, lesson))
         };
         Ok(Response::from_parts(parts, reply))

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 /// A path of plain names below the served folder.
 ///
 /// Anything else names no file: a segment that is empty, `.` or `..`, that begins with a dot (such files are not served),
-/// or that hides a separator, a colon (a drive, elsewhere) or a NUL behind a percent sign. The classifier compares paths in one spelling;
-/// with these out of the way, the file that is sent is the file that was classified.
+/// or that has a backslash or a colon (which mean something elsewhere), or a separator or NUL behind a percent sign. The
+/// classifier compares paths in one spelling; with these out of the way, the file that is sent is the file that was
+/// classified.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Name(PathBuf);
 
