@@ -173,8 +173,16 @@ impl Gateway {
         deadline: Option<Instant>,
         chance: Chance,
     ) -> Result<JobId, Cause> {
-        self.counts[usize::from(class.0)].arrived += 1;
-        let job = Job {
+        let can_start = self.can_start(0);
+        let verdict = self.stages[0].judge(now, class, can_start, chance.draw(0));
+        let counts = &mut self.counts[usize::from(class.0)];
+        counts.arrived += 1;
+        if let Verdict::Shed(cause) = verdict {
+            counts.shed[cause as usize] += 1;
+            return Err(cause);
+        }
+        counts.in_system += 1;
+        let id = self.jobs.insert(Job {
             generation: 0,
             place: Place::Gone,
             class,
@@ -189,14 +197,7 @@ impl Gateway {
             ticket: 0,
             next: NONE,
             prev: NONE,
-        };
-        let can_start = self.can_start(0);
-        if let Verdict::Shed(cause) = self.stages[0].judge(now, &job, can_start) {
-            self.counts[usize::from(class.0)].shed[cause as usize] += 1;
-            return Err(cause);
-        }
-        self.counts[usize::from(class.0)].in_system += 1;
-        let id = self.jobs.insert(job);
+        });
         self.enqueue(id.slot, now);
         Ok(id)
     }
@@ -306,13 +307,6 @@ impl Gateway {
     #[must_use]
     pub fn job(&self, job: JobId) -> Option<(ClassId, Instant)> {
         self.jobs.find(job).map(|slot| (self.jobs[slot].class, self.jobs[slot].arrived))
-    }
-
-    /// The stage a job that is inside has come to.
-    #[must_use]
-    #[inline]
-    pub fn stage_of(&self, job: JobId) -> Option<StageId> {
-        self.jobs.find(job).map(|slot| self.jobs[slot].stage)
     }
 
     /// Fills `out` with the present state, reusing its memory.
@@ -430,24 +424,20 @@ impl Gateway {
         if !self.can_start(at) {
             return None;
         }
-        let slot = self.stages[at].take(&mut self.jobs, now)?;
+        let stage = &mut self.stages[at];
+        let (slot, waited) = stage.take(&mut self.jobs, now)?;
         let job = &mut self.jobs[slot];
-        let waited = now.since(job.queued);
-        job.place = Place::Working;
-        job.waited += waited;
-        let (class, chance) = (job.class, job.chance);
-        let server = if self.stages[at].serving {
+        let class = job.class;
+        if stage.serving {
             let server = self
                 .balancer
-                .pick(&self.servers, None, chance.draw(BALANCER_DRAW))
+                .pick(&self.servers, None, job.chance.draw(BALANCER_DRAW))
                 .expect("a balancer finds a server when one has room");
             self.servers.sent(server, class);
-            self.jobs[slot].server = Some(server);
-            Some(server)
-        } else {
-            None
-        };
-        Some(Dispatch { job: self.jobs.id(slot), class, stage: StageId(at as u8), server, waited })
+            job.server = Some(server);
+        }
+        let id = JobId { slot, generation: job.generation };
+        Some(Dispatch { job: id, class, stage: StageId(at as u8), server: job.server, waited })
     }
 
     /// Takes a job off its worker and, if it is at one, its server.
@@ -464,9 +454,11 @@ impl Gateway {
 
     /// Offers a job to the next stage.
     fn advance(&mut self, now: Instant, slot: u32, next: usize) -> Step {
-        self.jobs[slot].stage = StageId(next as u8);
+        let job = &mut self.jobs[slot];
+        job.stage = StageId(next as u8);
+        let (class, draw) = (job.class, job.chance.draw(next as u32));
         let can_start = self.can_start(next);
-        match self.stages[next].judge(now, &self.jobs[slot], can_start) {
+        match self.stages[next].judge(now, class, can_start, draw) {
             Verdict::Admit => {
                 self.enqueue(slot, now);
                 Step::Queued(StageId(next as u8))

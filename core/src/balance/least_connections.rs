@@ -3,13 +3,14 @@
 //! Ties go round: the search begins behind the server picked last, so that idle servers share a trickle of
 //! requests evenly instead of all going to the first one.
 
-use super::{Pick, Servers, ring};
+use super::{Pick, Servers};
 use crate::id::ServerId;
 use crate::unit::Draw;
 
 /// Remembers where the last search ended.
 #[derive(Clone, Debug, Default)]
 pub struct LeastConnections {
+    /// Where the next begins; the number of servers stands for the first.
     next: usize,
 }
 
@@ -24,19 +25,27 @@ impl LeastConnections {
 impl Pick for LeastConnections {
     #[inline]
     fn pick(&mut self, servers: &Servers, except: Option<ServerId>, _draw: Draw) -> Option<ServerId> {
-        let mut best = None;
-        let mut fewest = u32::MAX;
-        for (id, server) in ring(self.next, servers) {
-            if server.in_flight < fewest && server.has_room() && Some(id) != except {
-                (best, fewest) = (Some(id), server.in_flight);
-                if fewest == 0 {
-                    break;
+        let skip = except.map_or(usize::MAX, |server| usize::from(server.0));
+        let (before, from) = servers.split_at(self.next);
+        let (mut best, mut fewest) = (usize::MAX, u32::MAX);
+        for (first, part) in [(servers.len() - from.len(), from), (0, before)] {
+            for (at, server) in part.iter().enumerate() {
+                if server.in_flight < fewest && server.has_room() && first + at != skip {
+                    (best, fewest) = (first + at, server.in_flight);
+                    if fewest == 0 {
+                        break;
+                    }
                 }
             }
+            if fewest == 0 {
+                break;
+            }
         }
-        let id = best?;
-        self.next = (usize::from(id.0) + 1) % servers.len();
-        Some(id)
+        if best == usize::MAX {
+            return None;
+        }
+        self.next = best + 1;
+        Some(ServerId(best as u16))
     }
 }
 

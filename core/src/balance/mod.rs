@@ -36,8 +36,9 @@ pub struct Server {
 impl Server {
     /// Whether it may be sent one more job.
     #[must_use]
+    #[inline]
     pub const fn has_room(&self) -> bool {
-        self.up && self.in_flight < self.max_in_flight
+        self.up & (self.in_flight < self.max_in_flight)
     }
 }
 
@@ -92,6 +93,13 @@ impl Servers {
     /// The servers in scenario order.
     pub fn iter(&self) -> core::slice::Iter<'_, Server> {
         self.servers.iter()
+    }
+
+    /// The servers before `at` and those from it on.
+    #[must_use]
+    #[inline]
+    pub fn split_at(&self, at: usize) -> (&[Server], &[Server]) {
+        self.servers.split_at(at.min(self.servers.len()))
     }
 
     /// One server.

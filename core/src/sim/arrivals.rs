@@ -20,6 +20,8 @@ enum Process {
     None,
     Poisson {
         rate_per_s: f64,
+        /// Mean gap under the present load factor; `None` if nobody comes.
+        mean_gap_ns: Option<f64>,
     },
     Deterministic {
         rate_per_s: f64,
@@ -50,7 +52,9 @@ impl Arrivals {
     pub(crate) fn new(load: &LoadV1, stream: Stream, rows: Option<Arc<[Recorded]>>) -> Self {
         let mut gaps = Exponentials::new(stream);
         let process = match load {
-            LoadV1::Poisson { rate_per_s } => Process::Poisson { rate_per_s: *rate_per_s },
+            LoadV1::Poisson { rate_per_s } => {
+                Process::Poisson { rate_per_s: *rate_per_s, mean_gap_ns: mean_gap_ns(*rate_per_s) }
+            }
             LoadV1::Deterministic { rate_per_s, count } => {
                 Process::Deterministic { rate_per_s: *rate_per_s, left: count.unwrap_or(u64::MAX) }
             }
@@ -103,6 +107,9 @@ impl Arrivals {
         pending: Option<Instant>,
     ) -> Option<Instant> {
         let before = core::mem::replace(&mut self.factor, factor);
+        if let Process::Poisson { rate_per_s, mean_gap_ns: gap } = &mut self.process {
+            *gap = mean_gap_ns(*rate_per_s * factor);
+        }
         match &self.process {
             Process::None | Process::Recorded { .. } => pending,
             Process::Deterministic { left, .. } => {
@@ -128,9 +135,8 @@ impl Arrivals {
     fn following(&mut self, now: Instant) -> Option<Instant> {
         match &mut self.process {
             Process::None | Process::Recorded { .. } => None,
-            Process::Poisson { rate_per_s } => {
-                let rate = *rate_per_s * self.factor;
-                (rate > 0.0).then(|| now + length(1e9 / rate, &mut self.gaps))
+            Process::Poisson { mean_gap_ns, .. } => {
+                mean_gap_ns.map(|mean| now + length(mean, &mut self.gaps))
             }
             Process::Deterministic { rate_per_s, .. } => {
                 let rate = *rate_per_s * self.factor;
@@ -156,6 +162,11 @@ impl Arrivals {
             }
         }
     }
+}
+
+/// Mean time between two arrivals of so many a second; `None` if there are none.
+fn mean_gap_ns(rate_per_s: f64) -> Option<f64> {
+    (rate_per_s > 0.0).then(|| 1e9 / rate_per_s)
 }
 
 /// An exponential length; at least a nanosecond, so that time always moves on.

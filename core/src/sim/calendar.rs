@@ -5,6 +5,7 @@
 
 use crate::id::JobId;
 use crate::time::Instant;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// Order of events at the same instant: what ends comes first, what begins comes last.
@@ -28,82 +29,163 @@ pub(crate) enum What {
     Completion(JobId),
     /// Timed event number so-and-so of the scenario.
     Timed(u32),
-    /// The next open-loop arrival of a class; void if the class's arrivals were redrawn since.
-    Arrival { class: u8, redraw: u32 },
+    /// The next open-loop arrival of a class. The class's next one has to be [set](Calendar::set_arrival) before the
+    /// calendar is asked again.
+    Arrival { class: u8 },
     /// A client asks.
     Client { client: u32 },
 }
 
+impl What {
+    /// Kind and detail as numbers.
+    #[inline]
+    const fn pack(self) -> (u64, u64) {
+        match self {
+            Self::Completion(job) => (0, (job.generation as u64) << 32 | job.slot as u64),
+            Self::Timed(number) => (1, number as u64),
+            Self::Arrival { class } => (2, class as u64),
+            Self::Client { client } => (3, client as u64),
+        }
+    }
+
+    #[inline]
+    const fn unpack(kind: u64, detail: u64) -> Self {
+        let (upper, lower) = ((detail >> 32) as u32, detail as u32);
+        match kind & 3 {
+            0 => Self::Completion(JobId { slot: lower, generation: upper }),
+            1 => Self::Timed(lower),
+            2 => Self::Arrival { class: lower as u8 },
+            _ => Self::Client { client: lower },
+        }
+    }
+}
+
+/// Time, rank, sequence and kind in one number, from the top bits down: one comparison without a branch, as no
+/// predictor could guess which of two events comes first.
+type Key = u128;
+
+/// Later than every event.
+const NEVER: Key = Key::MAX;
+
+/// An event in the heap.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     at: u64,
-    /// Rank in the upper byte, sequence number below.
+    /// Rank in the upper byte, sequence number below, kind of event in the lowest two bits.
     order: u64,
-    what: What,
+    detail: u64,
 }
 
 impl Entry {
     #[inline]
-    const fn before(&self, other: &Self) -> bool {
-        self.at < other.at || (self.at == other.at && self.order < other.order)
+    const fn key(&self) -> Key {
+        (self.at as u128) << 64 | self.order as u128
     }
 }
 
-/// A binary heap on (time, rank, sequence).
+/// Time and rank of an event.
+#[inline]
+const fn when(key: Key) -> (Instant, u8) {
+    (Instant::from_nanos((key >> 64) as u64), (key as u64 >> 56) as u8)
+}
+
+/// A binary heap on (time, rank, sequence), and beside it the next arrival of each class.
 ///
-/// Ours rather than the library's because the simulator nearly always enters one event for each it takes,
-/// and [`Calendar::pop`] leaves the hole at the root open for it: one walk instead of two.
-#[derive(Clone, Debug, Default)]
+/// Ours rather than the library's because the simulator nearly always enters one event for each it takes, and
+/// [`Calendar::pop`] leaves the hole at the root open for it: one walk instead of two. Arrivals stay out of the heap
+/// because there is one a class at any time: the least of a few numbers is found faster than a place in a heap.
+#[derive(Clone, Debug)]
 pub(crate) struct Calendar {
     heap: Vec<Entry>,
     /// Whether the root is a hole left by `pop`.
     hole: bool,
     sequence: u64,
+    /// The next arrival of each class, or [`NEVER`].
+    arrivals: Vec<Key>,
+    /// The first of them, and whose it is.
+    first_arrival: (Key, usize),
 }
 
 impl Calendar {
-    /// Enters an event.
+    /// An empty one.
+    pub(crate) fn new(classes: usize) -> Self {
+        Self {
+            heap: Vec::new(),
+            hole: false,
+            sequence: 0,
+            arrivals: vec![NEVER; classes],
+            first_arrival: (NEVER, 0),
+        }
+    }
+
+    /// Enters an event other than an arrival.
     #[inline]
     pub(crate) fn push(&mut self, at: Instant, rank: Rank, what: What) {
-        let entry = Entry { at: at.as_nanos(), order: ((rank as u64) << 56) | self.sequence, what };
-        self.sequence += 1;
+        let (kind, detail) = what.pack();
+        let entry = Entry { at: at.as_nanos(), order: self.order(rank) | kind, detail };
         if self.hole {
             self.hole = false;
             self.sink(entry);
         } else {
             self.heap.push(entry);
-            self.rise(entry);
+            let last = self.heap.len() - 1;
+            rise(&mut self.heap, last, entry);
         }
+    }
+
+    /// Enters the next arrival of a class, in place of the one that was entered before.
+    #[inline]
+    pub(crate) fn set_arrival(&mut self, class: usize, at: Option<Instant>) {
+        let order = self.order(Rank::Arrival);
+        self.arrivals[class] = at.map_or(NEVER, |at| (at.as_nanos() as u128) << 64 | order as u128);
+        let mut first = (NEVER, 0);
+        for (class, &key) in self.arrivals.iter().enumerate() {
+            if key < first.0 {
+                first = (key, class);
+            }
+        }
+        self.first_arrival = first;
+    }
+
+    /// The arrival that a class expects.
+    pub(crate) fn arrival(&self, class: usize) -> Option<Instant> {
+        let key = self.arrivals[class];
+        (key != NEVER).then(|| when(key).0)
     }
 
     /// Time and rank of the next event. Looks past an open hole without closing it.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(Instant, u8)> {
-        let first = if self.hole {
-            match self.heap.get(1..)? {
-                [] => return None,
-                [one] => one,
-                [one, two, ..] => {
-                    if two.before(one) {
-                        two
-                    } else {
-                        one
-                    }
-                }
-            }
-        } else {
-            self.heap.first()?
-        };
-        Some((Instant::from_nanos(first.at), (first.order >> 56) as u8))
+        let key = self.heap_key().min(self.first_arrival.0);
+        (key != NEVER).then(|| when(key))
     }
 
     /// Takes the next event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Instant, What)> {
+        let (arrival, class) = self.first_arrival;
+        if arrival < self.heap_key() {
+            return Some((when(arrival).0, What::Arrival { class: class as u8 }));
+        }
         self.fill();
         let first = *self.heap.first()?;
         self.hole = true;
-        Some((Instant::from_nanos(first.at), first.what))
+        Some((Instant::from_nanos(first.at), What::unpack(first.order, first.detail)))
+    }
+
+    /// Rank and the next sequence number.
+    #[inline]
+    fn order(&mut self, rank: Rank) -> u64 {
+        let order = (rank as u64) << 56 | self.sequence << 2;
+        self.sequence += 1;
+        order
+    }
+
+    /// The first event of the heap, past an open hole; [`NEVER`] if there is none.
+    #[inline]
+    fn heap_key(&self) -> Key {
+        let key = |at: usize| self.heap.get(at).map_or(NEVER, Entry::key);
+        if self.hole { key(1).min(key(2)) } else { key(0) }
     }
 
     /// Closes the hole at the root with the last entry.
@@ -119,42 +201,37 @@ impl Calendar {
         }
     }
 
-    /// Moves `entry` from the last place up to where it belongs.
-    #[inline]
-    fn rise(&mut self, entry: Entry) {
-        let mut at = self.heap.len() - 1;
-        while at > 0 {
-            let parent = (at - 1) / 2;
-            if !entry.before(&self.heap[parent]) {
-                break;
-            }
-            self.heap[at] = self.heap[parent];
-            at = parent;
-        }
-        self.heap[at] = entry;
-    }
-
-    /// Moves `entry` from the root down to where it belongs.
+    /// Puts `entry` in place of the root: the hole goes down to a leaf, and the entry up from there. It seldom
+    /// goes far, as what is entered is mostly later than what is there.
     #[inline]
     fn sink(&mut self, entry: Entry) {
-        let len = self.heap.len();
-        let mut at = 0;
-        loop {
-            let mut child = 2 * at + 1;
-            if child >= len {
-                break;
-            }
-            if child + 1 < len && self.heap[child + 1].before(&self.heap[child]) {
-                child += 1;
-            }
-            if !self.heap[child].before(&entry) {
-                break;
-            }
-            self.heap[at] = self.heap[child];
+        let heap = self.heap.as_mut_slice();
+        let (mut at, mut child) = (0, 1);
+        while let Some([left, right]) = heap.get(child..child + 2) {
+            child += usize::from(right.key() < left.key());
+            heap[at] = heap[child];
+            (at, child) = (child, 2 * child + 1);
+        }
+        if let Some(&only) = heap.get(child) {
+            heap[at] = only;
             at = child;
         }
-        self.heap[at] = entry;
+        rise(heap, at, entry);
     }
+}
+
+/// Moves `entry` from the free place `at` up to where it belongs.
+#[inline]
+fn rise(heap: &mut [Entry], mut at: usize, entry: Entry) {
+    while at > 0 {
+        let parent = (at - 1) / 2;
+        if heap[parent].key() <= entry.key() {
+            break;
+        }
+        heap[at] = heap[parent];
+        at = parent;
+    }
+    heap[at] = entry;
 }
 
 #[cfg(test)]
@@ -169,7 +246,7 @@ mod tests {
 
     #[test]
     fn equal_times_leave_by_rank_then_in_the_order_entered() {
-        let mut calendar = Calendar::default();
+        let mut calendar = Calendar::new(0);
         let at = Instant::from_nanos(5);
         for (n, rank) in
             [Rank::Arrival, Rank::Control, Rank::Completion, Rank::Completion].into_iter().enumerate()
@@ -184,7 +261,7 @@ mod tests {
     /// Against a sorted list, with pushes and pops mixed so that the open hole is used and closed.
     #[test]
     fn random_traffic_leaves_in_order() {
-        let mut calendar = Calendar::default();
+        let mut calendar = Calendar::new(0);
         let mut list: Vec<(u64, u64)> = Vec::new();
         for n in 0..4_000_u64 {
             if mix(n) % 5 < 3 {

@@ -17,6 +17,7 @@
 
 mod arrivals;
 mod calendar;
+mod census;
 mod clients;
 mod law;
 mod random;
@@ -30,7 +31,7 @@ pub use traffic::{Ask, Times, Traffic};
 
 use crate::frame::{Cause, Frame};
 use crate::gateway::{Dispatch, Gateway, Outcome, Output, Step};
-use crate::id::{ClassId, JobId, ServerId, StageId};
+use crate::id::{ClassId, JobId, ServerId};
 use crate::import::TraceRow;
 use crate::measure::{BatchMeans, Histogram};
 use crate::scenario::v1::LoadV1;
@@ -43,6 +44,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use arrivals::{Arrivals, Recorded};
 use calendar::{Calendar, Rank, What};
+use census::Census;
 use clients::{Clients, Population};
 use core::fmt;
 use law::Law;
@@ -112,25 +114,10 @@ pub(crate) struct Request {
     /// Work at a server of speed 1.
     work: Duration,
     server: Option<u16>,
-    arrived: Instant,
+    /// The stage it was last dispatched at.
+    stage: u8,
     inside: bool,
-}
-
-/// A time integral of a count, from a moment on.
-#[derive(Clone, Copy, Debug, Default)]
-struct Area {
-    since: Instant,
-    ns: u128,
-}
-
-impl Area {
-    /// Counts `n` from the last call until `now`, leaving out what lies before `start`.
-    #[inline]
-    fn advance(&mut self, now: Instant, n: u32, start: Instant) {
-        let from = self.since.max(start);
-        self.ns += u128::from(now.since(from).as_nanos()) * u128::from(n);
-        self.since = now;
-    }
+    arrived: Instant,
 }
 
 /// What is counted of one class besides what the gateway counts.
@@ -144,9 +131,8 @@ struct ClassTally {
     arrived: u64,
     completed: u64,
     good: u64,
-    /// Little's law: number inside, its integral, and the times in system of those who left.
-    inside: u32,
-    inside_area: Area,
+    /// Little's law: number inside with its integral, and the times in system of those who left.
+    inside: Census,
     stayed_ns: u128,
 }
 
@@ -161,8 +147,6 @@ pub struct Simulation {
     gateway: Gateway,
     calendar: Calendar,
     arrivals: Vec<Arrivals>,
-    /// Pending arrival of each class, and how often it was redrawn.
-    pending: Vec<(Option<Instant>, u32)>,
     /// Requests made by each class in open loop, and the key of its requests.
     made: Vec<(u64, u64)>,
     clients: Clients,
@@ -174,8 +158,7 @@ pub struct Simulation {
     stage_work: Vec<Option<Law>>,
     timed: Arc<[(Instant, Action)]>,
     tallies: Vec<ClassTally>,
-    stage_busy: Vec<(u32, Area)>,
-    server_busy: Vec<Area>,
+    stage_busy: Vec<Census>,
     /// Whether something happened since the gateway was last drained.
     undrained: bool,
     over: bool,
@@ -206,27 +189,26 @@ impl Simulation {
                 Arrivals::new(&class.load, Stream::new(stream_key(Purpose::Arrivals, at)), rows)
             })
             .collect();
+        let measure_from = Instant::START + scenario.warmup;
         let mut sim = Self {
             seed,
             replication,
             now: Instant::START,
             horizon: Instant::START + scenario.horizon,
-            measure_from: Instant::START + scenario.warmup,
+            measure_from,
             gateway: Gateway::new(scenario),
-            calendar: Calendar::default(),
+            calendar: Calendar::new(classes.len()),
             arrivals,
-            pending: vec![(None, 0); classes.len()],
             made: (0..classes.len()).map(|at| (0, stream_key(Purpose::Request, at))).collect(),
             clients: Clients::default(),
             requests: Vec::new(),
-            servers: scenario.servers.iter().map(SimServer::new).collect(),
+            servers: scenario.servers.iter().map(|spec| SimServer::new(spec, measure_from)).collect(),
             service: classes.iter().map(|class| Law::new(&class.service)).collect(),
             deadline: classes.iter().map(|class| class.deadline).collect(),
             stage_work: scenario.stages.iter().map(|stage| stage.service.as_ref().map(Law::new)).collect(),
             timed: scenario.events.iter().map(|event| (event.at, event.action)).collect(),
             tallies: vec![ClassTally::default(); classes.len()],
-            stage_busy: vec![(0, Area::default()); scenario.stages.len()],
-            server_busy: vec![Area::default(); scenario.servers.len()],
+            stage_busy: vec![Census::from(measure_from); scenario.stages.len()],
             undrained: false,
             over: false,
             events: 0,
@@ -260,7 +242,7 @@ impl Simulation {
                 self.clients.populations.push(people);
             } else {
                 let next = self.arrivals[at].first();
-                self.expect_arrival(at, next);
+                self.calendar.set_arrival(at, next);
             }
         }
     }
@@ -382,7 +364,7 @@ impl Simulation {
         self.now = at;
         match what {
             What::Completion(job) => self.completion(job),
-            What::Arrival { class, redraw } => self.arrival(class, redraw),
+            What::Arrival { class } => self.arrival(class),
             What::Client { client } => self.client_asks(client),
             What::Timed(number) => self.timed_event(number),
         }
@@ -404,22 +386,10 @@ impl Simulation {
     }
 
     #[inline]
-    fn expect_arrival(&mut self, class: usize, at: Option<Instant>) {
-        self.pending[class].0 = at;
-        if let Some(at) = at {
-            let redraw = self.pending[class].1;
-            self.calendar.push(at, Rank::Arrival, What::Arrival { class: class as u8, redraw });
-        }
-    }
-
-    #[inline]
-    fn arrival(&mut self, class: u8, redraw: u32) {
+    fn arrival(&mut self, class: u8) {
         let at = usize::from(class);
-        if self.pending[at].1 != redraw {
-            return;
-        }
         let (recorded, next) = self.arrivals[at].take(self.now);
-        self.expect_arrival(at, next);
+        self.calendar.set_arrival(at, next);
         let (n, class_key) = self.made[at];
         self.made[at].0 += 1;
         self.request(ClassId(class), nth(class_key, n), NO_CLIENT, recorded);
@@ -446,9 +416,18 @@ impl Simulation {
         match self.gateway.arrive(self.now, class, deadline, Chance(key)) {
             Ok(job) => {
                 self.note(1, u64::from(class.0));
-                self.count_inside(at, 1);
-                let request =
-                    Request { job, class, key, client, work, server: None, arrived: self.now, inside: true };
+                self.tallies[at].inside.come(self.now);
+                let request = Request {
+                    job,
+                    class,
+                    key,
+                    client,
+                    work,
+                    server: None,
+                    stage: 0,
+                    inside: true,
+                    arrived: self.now,
+                };
                 let slot = job.slot as usize;
                 if slot < self.requests.len() {
                     self.requests[slot] = request;
@@ -462,13 +441,6 @@ impl Simulation {
                 self.answer_client(client, true);
             }
         }
-    }
-
-    #[inline]
-    fn count_inside(&mut self, class: usize, change: i32) {
-        let tally = &mut self.tallies[class];
-        tally.inside_area.advance(self.now, tally.inside, Instant::START);
-        tally.inside = tally.inside.wrapping_add_signed(change);
     }
 
     /// The client of a request that is over thinks, and will ask again.
@@ -501,25 +473,27 @@ impl Simulation {
     #[inline]
     fn dispatch(&mut self, dispatch: Dispatch) {
         let slot = dispatch.job.slot;
-        self.count_busy(dispatch.stage, 1);
+        self.stage_busy[usize::from(dispatch.stage.0)].come(self.now);
         let server = dispatch.server.map_or(0xFFFF, |server| u64::from(server.0));
+        let request = &mut self.requests[slot as usize];
+        request.stage = dispatch.stage.0;
+        request.server = dispatch.server.map(|server| server.0);
+        let key = request.key;
         self.fold(
-            self.requests[slot as usize].key,
+            key,
             3 << 56
                 | u64::from(dispatch.stage.0) << 48
                 | server << 32
                 | dispatch.waited.as_nanos() & 0xFFFF_FFFF,
         );
         if let Some(server) = dispatch.server {
-            self.requests[slot as usize].server = Some(server.0);
-            self.server_advance(server);
-            if self.servers[usize::from(server.0)].accept(slot) {
+            if self.servers[usize::from(server.0)].accept(slot, self.now) {
                 self.start_at_server(server, slot);
             }
         } else {
             let stage = usize::from(dispatch.stage.0);
             let law = self.stage_work[stage].as_ref().expect("only the serving stage has no work of its own");
-            let mut stream = Stream::new(nth(self.requests[slot as usize].key, WORK + 1 + stage as u64));
+            let mut stream = Stream::new(nth(key, WORK + 1 + stage as u64));
             let length = law.draw(&mut stream);
             self.calendar.push(self.now + length, Rank::Completion, What::Completion(dispatch.job));
         }
@@ -535,30 +509,28 @@ impl Simulation {
 
     #[inline]
     fn completion(&mut self, job: JobId) {
-        let request = self.requests[job.slot as usize];
+        let request = &mut self.requests[job.slot as usize];
         if request.job != job || !request.inside {
             return;
         }
-        if let Some(server) = request.server {
+        let class = request.class;
+        if let Some(server) = request.server.take() {
             let server = ServerId(server);
-            self.requests[job.slot as usize].server = None;
-            self.server_advance(server);
-            if let Some(next) = self.servers[usize::from(server.0)].finish() {
+            if let Some(next) = self.servers[usize::from(server.0)].finish(self.now) {
                 self.start_at_server(server, next);
             }
         }
-        self.note(4, u64::from(request.class.0));
+        self.note(4, u64::from(class.0));
         self.work_ended(job, Outcome::Completed);
     }
 
     /// Tells the gateway, and follows the request to where it goes.
     #[inline]
     fn work_ended(&mut self, job: JobId, outcome: Outcome) {
-        let request = self.requests[job.slot as usize];
-        let at = usize::from(request.class.0);
+        let &Request { class, stage, arrived, .. } = &self.requests[job.slot as usize];
+        let at = usize::from(class.0);
         self.undrained = true;
-        let stage = self.gateway.stage_of(job).expect("the simulator ends only work that was dispatched");
-        self.count_busy(stage, -1);
+        self.stage_busy[usize::from(stage)].leave(self.now);
         match self.gateway.done(self.now, job, outcome) {
             Step::Queued(_) => {}
             Step::Shed(stage, cause) => {
@@ -572,7 +544,7 @@ impl Simulation {
                         tally.completed += 1;
                         tally.good += u64::from(left.good);
                     }
-                    if request.arrived >= self.measure_from {
+                    if arrived >= self.measure_from {
                         tally.wait.record(left.waited.as_nanos());
                         tally.wait_batches.push(left.waited.as_nanos());
                         tally.response.record(left.response.as_nanos());
@@ -591,23 +563,10 @@ impl Simulation {
         let request = &mut self.requests[slot as usize];
         request.inside = false;
         let (at, client, arrived) = (usize::from(request.class.0), request.client, request.arrived);
-        self.count_inside(at, -1);
-        self.tallies[at].stayed_ns += u128::from(self.now.since(arrived).as_nanos());
+        let tally = &mut self.tallies[at];
+        tally.inside.leave(self.now);
+        tally.stayed_ns += u128::from(self.now.since(arrived).as_nanos());
         self.answer_client(client, refused);
-    }
-
-    #[inline]
-    fn count_busy(&mut self, stage: StageId, change: i32) {
-        let (busy, area) = &mut self.stage_busy[usize::from(stage.0)];
-        area.advance(self.now, *busy, self.measure_from);
-        *busy = busy.wrapping_add_signed(change);
-    }
-
-    /// To be called before the number of busy slots of a server changes.
-    #[inline]
-    fn server_advance(&mut self, server: ServerId) {
-        let at = usize::from(server.0);
-        self.server_busy[at].advance(self.now, self.servers[at].busy(), self.measure_from);
     }
 
     fn timed_event(&mut self, number: u32) {
@@ -628,11 +587,10 @@ impl Simulation {
     }
 
     fn set_load(&mut self, class: usize, factor: f64) {
-        let pending = self.pending[class].0.filter(|&at| at >= self.now);
+        let pending = self.calendar.arrival(class).filter(|&at| at >= self.now);
         let next = self.arrivals[class].set_factor(self.now, factor, pending);
         if next != pending {
-            self.pending[class].1 += 1;
-            self.expect_arrival(class, next);
+            self.calendar.set_arrival(class, next);
         }
         let (now, calendar) = (self.now, &mut self.calendar);
         if let Some(people) = self.clients.populations.iter_mut().find(|p| usize::from(p.class) == class) {
@@ -644,8 +602,7 @@ impl Simulation {
 
     /// A server stops: what it has in flight fails, in the order of the job table.
     fn server_down(&mut self, server: ServerId) {
-        self.server_advance(server);
-        self.servers[usize::from(server.0)].fail();
+        self.servers[usize::from(server.0)].fail(self.now);
         self.gateway.set_server(self.now, server, false);
         for slot in 0..self.requests.len() {
             let request = &mut self.requests[slot];

@@ -112,13 +112,12 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
     let stages = frame
         .stages
         .iter()
-        .zip(&mut sim.stage_busy)
-        .map(|(stage, (busy, area))| {
-            area.advance(now, *busy, sim.measure_from);
+        .zip(&sim.stage_busy)
+        .map(|(stage, busy)| {
             let wait =
                 |c: &crate::frame::StageClassFrame| (c.started > 0).then(|| c.wait_sum_s / c.started as f64);
             StageResult {
-                utilisation: share_of(area.ns, stage.workers),
+                utilisation: share_of(busy.integral_ns(now), stage.workers),
                 started: stage.classes.iter().map(|c| c.started).collect(),
                 shed: stage.classes.iter().map(|c| c.shed).collect(),
                 mean_wait_s: stage.classes.iter().map(wait).collect(),
@@ -130,17 +129,13 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
         .servers
         .iter()
         .zip(&sim.servers)
-        .zip(&mut sim.server_busy)
-        .map(|((seen, server), area)| {
-            area.advance(now, server.busy(), sim.measure_from);
-            ServerResult {
-                share: if sent > 0 { seen.picked as f64 / sent as f64 } else { 0.0 },
-                utilisation: share_of(area.ns, server.slots()),
-                weight: seen.weight,
-                picked: seen.picked,
-                completed: seen.completed,
-                failed: seen.failed,
-            }
+        .map(|(seen, server)| ServerResult {
+            share: if sent > 0 { seen.picked as f64 / sent as f64 } else { 0.0 },
+            utilisation: share_of(server.busy_ns(now), server.slots()),
+            weight: seen.weight,
+            picked: seen.picked,
+            completed: seen.completed,
+            failed: seen.failed,
         })
         .collect();
     let classes = frame
@@ -186,8 +181,7 @@ fn check_little(sim: &mut Simulation, class: usize, in_system: u64) {
         .filter(|request| request.inside && usize::from(request.class.0) == class)
         .map(|request| request.arrived)
         .collect();
-    let tally = &mut sim.tallies[class];
-    tally.inside_area.advance(now, tally.inside, Instant::START);
+    let tally = &sim.tallies[class];
     let staying: u128 = still.iter().map(|&arrived| u128::from(now.since(arrived).as_nanos())).sum();
     assert_eq!(
         still.len() as u64,
@@ -195,7 +189,7 @@ fn check_little(sim: &mut Simulation, class: usize, in_system: u64) {
         "class {class}: simulator and gateway count different requests"
     );
     assert_eq!(
-        tally.inside_area.ns,
+        tally.inside.integral_ns(now),
         tally.stayed_ns + staying,
         "class {class}: Little's law fails (seed {}, replication {})",
         sim.seed,

@@ -1,33 +1,35 @@
 //! A simulated server: so many slots, and a line inside it for what it was sent beyond them.
 
 use super::Request;
+use super::census::Census;
 use crate::scenario::ServerSpec;
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use alloc::collections::VecDeque;
 
 /// A server at work.
 #[derive(Clone, Debug)]
 pub(crate) struct SimServer {
     slots: u32,
-    busy: u32,
+    /// Slots in use.
+    busy: Census,
     speed: f64,
     /// Jobs sent beyond the slots, first come first served: their slots in the gateway's table.
     line: VecDeque<u32>,
 }
 
 impl SimServer {
-    pub(crate) fn new(spec: &ServerSpec) -> Self {
-        Self { slots: spec.slots, busy: 0, speed: spec.speed, line: VecDeque::new() }
+    /// An idle one, whose use is measured from `measure_from` on.
+    pub(crate) fn new(spec: &ServerSpec, measure_from: Instant) -> Self {
+        Self { slots: spec.slots, busy: Census::from(measure_from), speed: spec.speed, line: VecDeque::new() }
     }
 
     pub(crate) const fn slots(&self) -> u32 {
         self.slots
     }
 
-    /// Slots in use.
-    #[inline]
-    pub(crate) const fn busy(&self) -> u32 {
-        self.busy
+    /// Time that slots were in use, added up over them, in nanoseconds.
+    pub(crate) fn busy_ns(&self, now: Instant) -> u128 {
+        self.busy.integral_ns(now)
     }
 
     /// Work begun from now on goes at this speed.
@@ -46,9 +48,9 @@ impl SimServer {
 
     /// Takes a job; `true` if work on it begins at once.
     #[inline]
-    pub(crate) fn accept(&mut self, slot: u32) -> bool {
-        if self.busy < self.slots {
-            self.busy += 1;
+    pub(crate) fn accept(&mut self, slot: u32, now: Instant) -> bool {
+        if self.busy.here() < self.slots {
+            self.busy.come(now);
             return true;
         }
         self.line.push_back(slot);
@@ -57,17 +59,17 @@ impl SimServer {
 
     /// Ends work on one job: the one that begins in its place, if any waits.
     #[inline]
-    pub(crate) fn finish(&mut self) -> Option<u32> {
+    pub(crate) fn finish(&mut self, now: Instant) -> Option<u32> {
         let next = self.line.pop_front();
         if next.is_none() {
-            self.busy -= 1;
+            self.busy.leave(now);
         }
         next
     }
 
     /// Drops everything it has.
-    pub(crate) fn fail(&mut self) {
-        self.busy = 0;
+    pub(crate) fn fail(&mut self, now: Instant) {
+        self.busy.leave_all(now);
         self.line.clear();
     }
 }

@@ -13,9 +13,10 @@ pub(crate) use lanes::Lanes;
 
 use crate::admission::{Control, Found, QueueControl, Verdict};
 use crate::id::ClassId;
-use crate::jobs::{Job, Jobs};
+use crate::jobs::{Jobs, Place};
 use crate::scenario::{Class, StageSpec};
 use crate::time::{Duration, Instant};
+use crate::unit::Draw;
 use alloc::vec::Vec;
 
 /// Classes as a set of bits; a scenario has at most 16.
@@ -60,18 +61,18 @@ impl Stage {
 
     /// Judges a job that would join the queue now.
     #[inline]
-    pub(crate) fn judge(&mut self, now: Instant, job: &Job, can_start: bool) -> Verdict {
-        let level = self.level_of[usize::from(job.class.0)];
+    pub(crate) fn judge(&mut self, now: Instant, class: ClassId, can_start: bool, draw: Draw) -> Verdict {
+        let level = self.level_of[usize::from(class.0)];
         let found = Found {
-            class: job.class,
+            class,
             level,
             level_len: self.lanes.level_len(level),
             stage_len: self.lanes.len(),
-            would_wait: !(can_start && self.slots.has_free(job.class)),
+            would_wait: !(can_start && self.slots.has_free(class)),
         };
-        let verdict = self.control.on_arrival(now, found, job.chance.draw(u32::from(job.stage.0)));
+        let verdict = self.control.on_arrival(now, found, draw);
         if let Verdict::Shed(_) = verdict {
-            self.counts[usize::from(job.class.0)].shed += 1;
+            self.counts[usize::from(class.0)].shed += 1;
         }
         verdict
     }
@@ -83,22 +84,25 @@ impl Stage {
         self.lanes.push(jobs, slot, level);
     }
 
-    /// Takes the next job for which a worker is free and puts it on that worker.
+    /// Takes the next job for which a worker is free and puts it on that worker: its slot and its wait here.
     #[inline]
-    pub(crate) fn take(&mut self, jobs: &mut Jobs, now: Instant) -> Option<u32> {
+    pub(crate) fn take(&mut self, jobs: &mut Jobs, now: Instant) -> Option<(u32, Duration)> {
         let free = self.slots.free();
         if free == 0 || self.lanes.len() == 0 {
             return None;
         }
         let slot = self.order.next(&self.lanes, jobs, free)?;
         self.leave(jobs, slot, now);
-        let job = &jobs[slot];
+        let job = &mut jobs[slot];
         let wait = now.since(job.queued);
-        self.slots.occupy(job.class);
-        let counts = &mut self.counts[usize::from(job.class.0)];
+        job.place = Place::Working;
+        job.waited += wait;
+        let class = job.class;
+        self.slots.occupy(class);
+        let counts = &mut self.counts[usize::from(class.0)];
         counts.started += 1;
         counts.wait_ns += u128::from(wait.as_nanos());
-        Some(slot)
+        Some((slot, wait))
     }
 
     /// Takes a job out of the queue, wherever it stands.

@@ -16,7 +16,7 @@ pub struct Slots {
     /// Workers of each class; empty if all share one pool.
     split: Vec<u32>,
     busy_of: Vec<u32>,
-    /// Classes with a worker of their own free; kept for a split pool only.
+    /// Classes that have a worker free, as bits.
     free: ClassSet,
 }
 
@@ -25,8 +25,11 @@ impl Slots {
     #[must_use]
     pub fn new(workers: u32, split: Option<&[u32]>, classes: usize) -> Self {
         let split = split.map_or_else(Vec::new, <[u32]>::to_vec);
-        let free =
-            split.iter().enumerate().filter(|&(_, &n)| n > 0).fold(0, |set, (class, _)| set | 1 << class);
+        let free = if split.is_empty() {
+            ClassSet::MAX
+        } else {
+            split.iter().enumerate().filter(|&(_, &n)| n > 0).fold(0, |set, (class, _)| set | 1 << class)
+        };
         Self { workers, busy: 0, split, busy_of: vec![0; classes], free }
     }
 
@@ -51,21 +54,15 @@ impl Slots {
     /// Classes that have a worker free, as bits.
     #[must_use]
     #[inline]
-    pub(crate) fn free(&self) -> ClassSet {
-        if !self.split.is_empty() {
-            self.free
-        } else if self.busy < self.workers {
-            ClassSet::MAX
-        } else {
-            0
-        }
+    pub(crate) const fn free(&self) -> ClassSet {
+        self.free
     }
 
     /// Whether a class has a worker free.
     #[must_use]
     #[inline]
-    pub fn has_free(&self, class: ClassId) -> bool {
-        self.free() & (1 << class.0) != 0
+    pub const fn has_free(&self, class: ClassId) -> bool {
+        self.free & (1 << class.0) != 0
     }
 
     /// Puts a job of `class` on a worker; one must be free.
@@ -90,6 +87,8 @@ impl Slots {
         if let Some(&own) = self.split.get(at) {
             let bit = 1 << at;
             self.free = if self.busy_of[at] < own { self.free | bit } else { self.free & !bit };
+        } else {
+            self.free = if self.busy < self.workers { ClassSet::MAX } else { 0 };
         }
     }
 }
