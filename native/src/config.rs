@@ -77,7 +77,11 @@ impl ServeSettings {
             settings.behind = Behind::Upstreams(parsed.collect::<Result<_, _>>()?);
         }
         if let Some(folder) = &args.files {
-            settings.behind = Behind::Files(FilesConfig { folder: folder.clone(), send_rate: None });
+            let send_rate = match settings.behind {
+                Behind::Files(FilesConfig { send_rate, .. }) => send_rate,
+                Behind::Upstreams(_) => None,
+            };
+            settings.behind = Behind::Files(FilesConfig { folder: folder.clone(), send_rate });
         }
         if let Some(rate) = args.send_rate {
             settings.pace("--send-rate", rate)?;

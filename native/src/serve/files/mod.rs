@@ -24,7 +24,6 @@ use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::PathAndQuery;
 use hyper::{Method, Request, Response, StatusCode, Uri};
-use tokio::sync::Semaphore;
 use tower_http::services::ServeDir;
 use tower_http::services::fs::DefaultServeDirFallback;
 
@@ -48,16 +47,13 @@ pub(crate) struct Files {
     rooted: Rooted,
     answers: ServeDir<DefaultServeDirFallback, Rooted>,
     pace: Option<Arc<Pace>>,
-    lookups: Semaphore,
 }
 
 /// What a file is answered with, before it is sent.
 pub(crate) type FileAnswer = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
-/// Sizes looked up at once; a lookup takes microseconds unless the disk is in trouble.
-const LOOKUPS: usize = 64;
-/// Longest time for a lookup, its turn included. After it the size counts as unknown: a disk in trouble must not keep
-/// requests from the queues that are there to bound them.
+/// Longest time for the lookup of a size; it takes microseconds unless the disk is in trouble. After it the size counts
+/// as unknown: such a disk must not keep requests from the queues that are there to bound them.
 const LOOKUP: Duration = Duration::from_millis(100);
 
 /// Request fields that an answer depends on.
@@ -86,7 +82,7 @@ impl Files {
         if let Some(pace) = &pace {
             answers = answers.with_buf_chunk_size(pace.piece());
         }
-        Ok(Self { folder: config.folder.clone(), rooted, answers, pace, lookups: Semaphore::new(LOOKUPS) })
+        Ok(Self { folder: config.folder.clone(), rooted, answers, pace })
     }
 
     /// The folder, as it was given.
@@ -106,11 +102,7 @@ impl Files {
             return Some(0);
         }
         let name = Name::of(path)?;
-        let look = async {
-            let _turn = self.lookups.acquire().await.ok()?;
-            self.rooted.length(name.file()).await.ok()
-        };
-        tokio::time::timeout(LOOKUP, look).await.ok()?
+        tokio::time::timeout(LOOKUP, self.rooted.length(name.file())).await.ok()?.ok()
     }
 
     /// The answer to a GET or HEAD, its body not yet read.

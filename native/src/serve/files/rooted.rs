@@ -16,11 +16,19 @@ use std::time::SystemTime;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tokio::io::{AsyncRead, AsyncSeek, ReadBuf};
+use tokio::sync::Semaphore;
 use tower_http::services::fs::{Backend, File, Metadata};
+
+/// Looked up or opened at once. A call that the disk does not answer cannot be taken back, so whoever gives up waiting
+/// leaves it behind; this bounds how many there can be.
+const AT_ONCE: usize = 256;
 
 /// The served folder. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Rooted(Arc<Dir>);
+pub(super) struct Rooted {
+    dir: Arc<Dir>,
+    turns: Arc<Semaphore>,
+}
 
 /// An open regular file.
 #[derive(Debug)]
@@ -48,7 +56,7 @@ impl Rooted {
         let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
         // Opening needs less than reading; whoever may not read it should hear of it now.
         dir.entries()?;
-        Ok(Self(Arc::new(dir)))
+        Ok(Self { dir: Arc::new(dir), turns: Arc::new(Semaphore::new(AT_ONCE)) })
     }
 
     /// Length of a regular file, in bytes.
@@ -61,15 +69,20 @@ impl Rooted {
         if about.is_dir { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(about.length) }
     }
 
-    /// Runs `work` where it may wait for the disk.
+    /// Runs `work` where it may wait for the disk, when it is its turn.
     fn on_disk<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Dir) -> io::Result<T> + Send + 'static,
     ) -> Answer<T> {
-        let dir = Arc::clone(&self.0);
+        let Self { dir, turns } = self.clone();
         Box::pin(async move {
-            let done = tokio::task::spawn_blocking(move || work(&dir)).await;
-            done.unwrap_or_else(|error| Err(io::Error::other(error)))
+            let turn = turns.acquire_owned().await.map_err(io::Error::other)?;
+            let done = tokio::task::spawn_blocking(move || {
+                let done = work(&dir);
+                drop(turn);
+                done
+            });
+            done.await.unwrap_or_else(|error| Err(io::Error::other(error)))
         })
     }
 }
