@@ -87,7 +87,7 @@ struct Class {
     mean_s: Option<f64>,
 }
 
-/// Runs the three experiments under both policies and prints the table; about three minutes.
+/// Runs the three experiments under both policies and prints the table; about four minutes.
 ///
 /// # Errors
 /// When the binary does not build or start, or a request was lost rather than answered or refused.
