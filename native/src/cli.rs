@@ -109,10 +109,11 @@ pub(crate) struct PlayArgs {
 /// A reverse proxy: requests are classified, queued, given a worker and sent to a server by the scenario's rules.
 /// The scenario's classes, stages and balancer are used; its load, service times and events are for simulations.
 /// Upstreams stand for its servers, in order or by name; without SCENARIO there is one class, one stage and least
-/// connections over all upstreams.
+/// connections over all upstreams. With --files it is a static file server instead, under the same policy.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tidegate serve --upstream http://10.0.0.7:8000 --upstream http://10.0.0.8:8000
+  tidegate serve scenario.toml --files /srv/www
   tidegate serve scenario.toml --upstream big=http://10.0.0.7:8000 --upstream small=http://10.0.0.8:8000
   tidegate serve --config /etc/tidegate.toml
   tidegate serve 'https://example.org/#t1z.…' --listen 0.0.0.0:8080 --upstream http://127.0.0.1:9001
@@ -122,7 +123,10 @@ A configuration file holds the same settings; what the command line says wins:
   admin = \"127.0.0.1:9900\"
   scenario = \"scenario.toml\"          # or a [scenario] table
   upstreams = [\"http://10.0.0.7:8000\", \"small=http://10.0.0.8:8000\"]
+  files = \"/srv/www\"                  # instead of upstreams
+  send_rate = 12500000                 # with files: bytes a second
   trusted = [\"10.0.0.0/8\"]
+  size_header = \"x-expected-bytes\"    # where trusted peers declare the size of an answer
   [limits]
   connections = 10000
   header_bytes = 65536
@@ -153,6 +157,13 @@ pub(crate) struct ServeArgs {
     /// A server to send requests to; `NAME=URL` says which of the scenario's servers it is. Repeatable.
     #[arg(long = "upstream", value_name = "URL")]
     pub(crate) upstreams: Vec<String>,
+    /// Serve the files of this folder instead of asking servers; index.html, ranges, conditional requests and packed
+    /// forms (.br, .gz) beside a file included.
+    #[arg(long, value_name = "DIR", conflicts_with = "upstreams")]
+    pub(crate) files: Option<PathBuf>,
+    /// With --files: bytes a second of all bodies together, as if they shared one link. For experiments.
+    #[arg(long, value_name = "BYTES_PER_S", value_parser = clap::value_parser!(u32).range(1_000..))]
+    pub(crate) send_rate: Option<u32>,
     /// Where health, metrics, events and the page in live mode are served; keep it private
     /// [default: 127.0.0.1:9900].
     #[arg(long, value_name = "ADDR")]
@@ -160,7 +171,7 @@ pub(crate) struct ServeArgs {
     /// No operator's address at all.
     #[arg(long, conflicts_with = "admin")]
     pub(crate) no_admin: bool,
-    /// Peers whose X-Forwarded-For and class headers are believed: an address block. Repeatable.
+    /// Peers whose X-Forwarded-For, class and size headers are believed: an address block. Repeatable.
     #[arg(long = "trust", value_name = "CIDR")]
     pub(crate) trusted: Vec<IpNet>,
     /// Serve the page from this folder instead of from the binary.

@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use hyper::Uri;
+use hyper::header::HeaderName;
 use ipnet::IpNet;
 use toml::{Table, Value};
 
 use crate::cli::ServeArgs;
 use crate::failure::BadScenario;
-use crate::serve::{Limits, Target};
+use crate::serve::{Behind, FilesConfig, Limits, Target};
 
 /// Everything `serve` needs to know, as it was written; the scenario is not read yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,10 +25,12 @@ pub(crate) struct ServeSettings {
     pub(crate) listen: SocketAddr,
     /// Where the operator connects, if anywhere.
     pub(crate) admin: Option<SocketAddr>,
-    /// Real servers behind the gateway.
-    pub(crate) upstreams: Vec<Target>,
-    /// Peers whose forwarding and class headers are believed.
+    /// Where the answers come from.
+    pub(crate) behind: Behind,
+    /// Peers whose forwarding, class and size headers are believed.
     pub(crate) trusted: Vec<IpNet>,
+    /// The header in which those peers declare the size of an answer.
+    pub(crate) size_header: Option<HeaderName>,
     /// Bounds on what a client or server may take.
     pub(crate) limits: Limits,
     /// The scenario to run, if one was given.
@@ -48,8 +51,9 @@ impl Default for ServeSettings {
         Self {
             listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 8080),
             admin: Some(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 9900)),
-            upstreams: Vec::new(),
+            behind: Behind::Upstreams(Vec::new()),
             trusted: Vec::new(),
+            size_header: None,
             limits: Limits::default(),
             scenario: None,
         }
@@ -70,7 +74,17 @@ impl ServeSettings {
         settings.admin = args.admin.or(settings.admin).filter(|_| !args.no_admin);
         if !args.upstreams.is_empty() {
             let parsed = args.upstreams.iter().map(|text| upstream(text, "--upstream"));
-            settings.upstreams = parsed.collect::<Result<_, _>>()?;
+            settings.behind = Behind::Upstreams(parsed.collect::<Result<_, _>>()?);
+        }
+        if let Some(folder) = &args.files {
+            let send_rate = match settings.behind {
+                Behind::Files(FilesConfig { send_rate, .. }) => send_rate,
+                Behind::Upstreams(_) => None,
+            };
+            settings.behind = Behind::Files(FilesConfig { folder: folder.clone(), send_rate });
+        }
+        if let Some(rate) = args.send_rate {
+            settings.pace("--send-rate", rate)?;
         }
         if !args.trusted.is_empty() {
             settings.trusted.clone_from(&args.trusted);
@@ -91,26 +105,54 @@ impl ServeSettings {
     fn parse(text: &str) -> Result<Self, BadScenario> {
         let table: Table = text.parse().map_err(|error: toml::de::Error| BadScenario(error.to_string()))?;
         let mut settings = Self::default();
+        let mut send_rate = None;
+        if table.contains_key("files") && table.contains_key("upstreams") {
+            return Err(BadScenario("files: files or upstreams, found both".to_owned()));
+        }
         for (key, value) in table {
             match key.as_str() {
                 "listen" => settings.listen = address(&value, &key)?,
                 "admin" if value.as_bool() == Some(false) => settings.admin = None,
                 "admin" => settings.admin = Some(address(&value, &key)?),
-                "upstreams" => settings.upstreams = list(&value, &key, upstream)?,
+                "upstreams" => settings.behind = Behind::Upstreams(list(&value, &key, upstream)?),
+                "files" => settings.behind = Behind::Files(files(&value, &key)?),
+                "send_rate" => send_rate = Some(whole_number(&value, &key, 1_000..=u32::MAX)?),
+                "size_header" => settings.size_header = Some(header_name(&value, &key)?),
                 "trusted" => settings.trusted = list(&value, &key, block)?,
                 "limits" => settings.limits = limits(&value)?,
                 "scenario" => settings.scenario = Some(scenario(value)?),
                 _ => {
-                    return Err(wrong(
-                        &key,
-                        "one of listen, admin, upstreams, trusted, limits, scenario",
-                        "it",
-                    ));
+                    return Err(wrong(&key, &format!("one of {KEYS}"), "it"));
                 }
             }
         }
+        if let Some(rate) = send_rate {
+            settings.pace("send_rate", rate)?;
+        }
         Ok(settings)
     }
+
+    /// Bounds the rate at which files are sent.
+    fn pace(&mut self, path: &str, bytes_per_s: u32) -> Result<(), BadScenario> {
+        match &mut self.behind {
+            Behind::Files(files) => files.send_rate = Some(bytes_per_s),
+            Behind::Upstreams(_) => return Err(wrong(path, "only with files", bytes_per_s)),
+        }
+        Ok(())
+    }
+}
+
+/// What a configuration file may have.
+const KEYS: &str = "listen, admin, upstreams, files, send_rate, trusted, size_header, limits, scenario";
+
+fn files(value: &Value, path: &str) -> Result<FilesConfig, BadScenario> {
+    let folder = text(value, path, "a folder in quotes")?.into();
+    Ok(FilesConfig { folder, send_rate: None })
+}
+
+fn header_name(value: &Value, path: &str) -> Result<HeaderName, BadScenario> {
+    const RULE: &str = "the name of a header in quotes, such as \"x-expected-bytes\"";
+    text(value, path, RULE)?.parse().map_err(|_| wrong(path, RULE, value))
 }
 
 fn wrong(path: &str, rule: &str, found: impl std::fmt::Display) -> BadScenario {
@@ -234,6 +276,7 @@ mod tests {
             admin = "[::1]:9"
             upstreams = ["http://10.0.0.7:8000", "small=http://b.example"]
             trusted = ["10.0.0.0/8", "192.0.2.1"]
+            size_header = "X-Expected-Bytes"
             scenario = "preset:flash-crowd"
             [limits]
             connections = 5
@@ -247,9 +290,11 @@ mod tests {
         .unwrap();
         assert_eq!(settings.listen.to_string(), "0.0.0.0:80");
         assert_eq!(settings.admin.unwrap().to_string(), "[::1]:9");
-        assert_eq!(settings.upstreams[0].name, None);
-        assert_eq!(settings.upstreams[1].name.as_deref(), Some("small"));
-        assert_eq!(settings.upstreams[1].url.authority().unwrap(), "b.example");
+        let Behind::Upstreams(upstreams) = &settings.behind else { panic!("not files") };
+        assert_eq!(upstreams[0].name, None);
+        assert_eq!(upstreams[1].name.as_deref(), Some("small"));
+        assert_eq!(upstreams[1].url.authority().unwrap(), "b.example");
+        assert_eq!(settings.size_header.unwrap(), "x-expected-bytes");
         assert_eq!(
             settings.trusted,
             ["10.0.0.0/8".parse::<IpNet>().unwrap(), "192.0.2.1/32".parse().unwrap()]
@@ -259,9 +304,27 @@ mod tests {
     }
 
     #[test]
+    fn files_stand_in_place_of_upstreams() {
+        let settings = ServeSettings::parse("send_rate = 12500000\nfiles = '/srv/www'").unwrap();
+        let files = FilesConfig { folder: "/srv/www".into(), send_rate: Some(12_500_000) };
+        assert_eq!(settings.behind, Behind::Files(files));
+    }
+
+    #[test]
     fn a_wrong_setting_is_named_with_rule_and_value() {
         for (text, want) in [
-            ("listne = 1", "listne: one of listen, admin, upstreams, trusted, limits, scenario, found it"),
+            (
+                "listne = 1",
+                "listne: one of listen, admin, upstreams, files, send_rate, trusted, size_header, limits, scenario, found it",
+            ),
+            ("files = 1", "files: a folder in quotes, found 1"),
+            ("files = 'a'\nupstreams = ['http://a']", "files: files or upstreams, found both"),
+            ("send_rate = 5000", "send_rate: only with files, found 5000"),
+            ("files = 'a'\nsend_rate = 999", "send_rate: a whole number 1000 to 4294967295, found 999"),
+            (
+                "size_header = 'a b'",
+                "size_header: the name of a header in quotes, such as \"x-expected-bytes\", found \"a b\"",
+            ),
             ("listen = 80", "listen: an address and port in quotes, such as \"127.0.0.1:8080\", found 80"),
             (
                 "trusted = ['10.0.0.0/40']",

@@ -13,7 +13,7 @@ use crate::assets::Assets;
 use crate::load::{self, LoadConfig};
 use crate::origin::{self, OriginConfig};
 use crate::serve::shutdown::{self, Shutdown};
-use crate::serve::{self, Addresses, Limits, ServeConfig, ServeError, Target};
+use crate::serve::{self, Addresses, Behind, Limits, ServeConfig, ServeError, Target};
 
 /// Any free port, not to be reached from outside.
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -58,8 +58,9 @@ pub(crate) async fn demo(
         scenario: Some(scenario.clone()),
         listen: LOOPBACK,
         admin: Some(admin),
-        upstreams,
+        behind: Behind::Upstreams(upstreams),
         trusted: Vec::new(),
+        size_header: None,
         limits: Limits { drain_timeout: std::time::Duration::from_secs(2), ..Limits::default() },
         assets,
     };

@@ -7,7 +7,7 @@ use crate::cli::ServeArgs;
 use crate::config::{ScenarioSource, ServeSettings};
 use crate::failure::BadScenario;
 use crate::serve::shutdown::Shutdown;
-use crate::serve::{self, Addresses, ServeConfig, ServeError};
+use crate::serve::{self, Addresses, Behind, ServeConfig, ServeError};
 use crate::source::{self, Document};
 use crate::text::{BOLD, styled};
 use crate::{assets::Assets, check, output};
@@ -19,13 +19,18 @@ use crate::{assets::Assets, check, output};
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let settings = ServeSettings::from_args(args)?;
     let scenario = settings.scenario.map(scenario).transpose()?;
-    let described = scenario.as_ref().map(described);
+    let described = scenario.as_ref().map_or_else(|| undescribed(&settings.behind).to_owned(), described);
+    let files = match &settings.behind {
+        Behind::Files(files) => Some(files.folder.display().to_string()),
+        Behind::Upstreams(_) => None,
+    };
     let config = ServeConfig {
         scenario,
         listen: settings.listen,
         admin: settings.admin,
-        upstreams: settings.upstreams,
+        behind: settings.behind,
         trusted: settings.trusted,
+        size_header: settings.size_header,
         limits: settings.limits,
         assets: Assets::new(args.www.clone()),
     };
@@ -33,7 +38,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let shutdown = Shutdown::on_signals().context("cannot listen to signals")?;
         let ready = |addresses: Addresses| {
             // Whoever closed our output early does not want to read it.
-            let _ = output::print(&announcement(described.as_deref(), addresses));
+            let _ = output::print(&announcement(&described, files.as_deref(), addresses));
         };
         serve::run(config, shutdown, ready).await.map_err(failure)
     })
@@ -80,12 +85,22 @@ fn described(scenario: &Scenario) -> String {
     if title.is_empty() { parts } else { format!("{title} ({parts})") }
 }
 
+/// What the gateway does without a scenario.
+const fn undescribed(behind: &Behind) -> &'static str {
+    match behind {
+        Behind::Upstreams(_) => "no scenario: one class, least connections",
+        Behind::Files(_) => "no scenario: one class",
+    }
+}
+
 /// What is served where, for the reader of the terminal.
-fn announcement(scenario: Option<&str>, addresses: Addresses) -> String {
+fn announcement(policy: &str, files: Option<&str>, addresses: Addresses) -> String {
     let address = |address| styled(BOLD, format!("http://{address}"));
-    let policy = scenario.unwrap_or("no scenario: one class, least connections");
     let mut text = format!("Tidegate {}: {policy}\n", env!("CARGO_PKG_VERSION"));
     text += &format!("  clients   {}\n", address(addresses.listen));
+    if let Some(folder) = files {
+        text += &format!("  files     {folder}\n");
+    }
     if let Some(admin) = addresses.admin {
         text += &format!(
             "  operator  {}  the page, /metrics, /state, /events, /livez, /readyz\n",

@@ -341,9 +341,28 @@ fn a_gateway_that_cannot_be_is_status_2_before_the_first_request() {
             "stages[0].wrokers: no such field, found 3",
         ),
         (&["serve", "--config", &config], "config.toml: lisen: one of listen, admin, "),
+        (
+            &["serve", "--upstream", upstream, "--send-rate", "5000"],
+            "--send-rate: only with files, found 5000",
+        ),
     ] {
         let out = tidegate(arguments);
         assert_eq!((out.status, out.stdout.as_str()), (2, ""), "{arguments:?}: {}", out.stderr);
+        assert!(out.stderr.contains(want), "{arguments:?}: {}", out.stderr);
+    }
+}
+
+#[test]
+fn files_are_served_from_a_folder_and_instead_of_upstreams() {
+    let folder = Folder::new("files");
+    let file = folder.file("file", "not a folder");
+    for (arguments, status, want) in [
+        (&["serve", "--files", "/nowhere/at/all"][..], 1, "cannot serve files from /nowhere/at/all: "),
+        (&["serve", "--files", &file], 1, "cannot serve files from "),
+        (&["serve", "--files", ".", "--upstream", "http://127.0.0.1:1"], 1, "cannot be used with"),
+    ] {
+        let out = tidegate(arguments);
+        assert_eq!((out.status, out.stdout.as_str()), (status, ""), "{arguments:?}: {}", out.stderr);
         assert!(out.stderr.contains(want), "{arguments:?}: {}", out.stderr);
     }
 }

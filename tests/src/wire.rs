@@ -693,6 +693,52 @@ impl Latch {
     }
 }
 
+/// A folder of a test's own; removed when dropped.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// An empty folder.
+    ///
+    /// # Panics
+    /// If it cannot be made.
+    #[must_use]
+    pub fn new() -> Self {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("tidegate-files-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder can be made");
+        Self(folder)
+    }
+
+    /// The path of something in it.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file, and the folders it lies in.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("it lies in the folder")).expect("a folder can be made");
+        std::fs::write(path, content).expect("a file can be written");
+    }
+}
+
+impl Default for Folder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 /// A scenario of two classes (`high` takes `/high/**`, `low` the rest) in front of some servers.
 #[must_use]
 pub fn scenario(workers: usize, limit: usize, servers: usize) -> String {

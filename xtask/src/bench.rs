@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: speed, measured side by side in one run, because figures of different days do not compare.
 
+pub(crate) mod seda;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 use tidegate_core::frame::{Cause, Frame};
@@ -50,6 +50,7 @@ impl Admin {
         let wire = gate.scenario.wire();
         let canonical = scenario::to_canonical_json(wire);
         let limits = &gate.limits;
+        let files = gate.files.as_ref();
         let fixed = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "scenario": serde_json::from_str::<Value>(&canonical).unwrap_or_default(),
@@ -60,6 +61,9 @@ impl Admin {
                 "upstreams": gate.upstreams.iter().zip(&targets)
                     .map(|(upstream, target)| json!({ "name": upstream.name, "url": target.url.to_string() }))
                     .collect::<Vec<_>>(),
+                "files": files.map(|files| files.folder().display().to_string()),
+                "send_rate": files.and_then(|files| files.pace()).map(|pace| pace.bytes_per_s()),
+                "size_header": gate.sizes.header().map(HeaderName::as_str),
                 "trusted": gate.trusted.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "limits": {
                     "connections": limits.connections,
@@ -115,7 +119,7 @@ impl Admin {
         }
         let mut frame = Frame::default();
         self.gate.driver.frame(&mut frame);
-        if !frame.servers.iter().any(|server| server.up) {
+        if self.gate.files.is_none() && !frame.servers.iter().any(|server| server.up) {
             return text(StatusCode::SERVICE_UNAVAILABLE, "no server can be reached\n");
         }
         text(StatusCode::OK, "ok\n")
@@ -126,6 +130,8 @@ impl Admin {
         self.gate.driver.frame(&mut frame);
         let mut state = self.fixed.clone();
         state["draining"] = self.gate.shutdown.has_begun().into();
+        let class_names = self.gate.scenario.classes.iter().map(|class| class.name.as_str());
+        state["sizes"] = self.gate.sizes.to_json(class_names);
         state["frame"] = readable(&self.gate, &frame);
         state.to_string()
     }

@@ -20,6 +20,8 @@ pub(crate) enum Refusal {
     Shed(Cause),
     /// The request is no good; the connection is closed.
     Bad(StatusCode, &'static str),
+    /// Files can be read and nothing else.
+    NotForFiles,
     /// No server could be reached.
     Unreachable,
     /// The server broke off before its answer began.
@@ -28,6 +30,8 @@ pub(crate) enum Refusal {
     Silent,
     /// The server's answer cannot be passed on.
     Nonsense,
+    /// The disk does not give a file that is there.
+    Unreadable,
 }
 
 impl Refusal {
@@ -38,6 +42,7 @@ impl Refusal {
             Self::Shed(Cause::Deadline) => (StatusCode::GATEWAY_TIMEOUT, "http_request_denied", "deadline"),
             Self::Shed(cause) => (StatusCode::SERVICE_UNAVAILABLE, "http_request_denied", cause.name()),
             Self::Bad(status, reason) => (status, "http_request_error", reason),
+            Self::NotForFiles => (StatusCode::METHOD_NOT_ALLOWED, "http_request_error", "only GET and HEAD"),
             Self::Unreachable => {
                 (StatusCode::BAD_GATEWAY, "destination_unavailable", "no server can be reached")
             }
@@ -47,6 +52,9 @@ impl Refusal {
             }
             Self::Nonsense => {
                 (StatusCode::BAD_GATEWAY, "http_protocol_error", "the server's answer is not HTTP")
+            }
+            Self::Unreadable => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "proxy_internal_error", "the file cannot be read")
             }
         }
     }
@@ -73,6 +81,9 @@ impl Refusal {
             let (shortest, longest) = RETRY_AFTER_S;
             headers
                 .insert(header::RETRY_AFTER, HeaderValue::from(shortest + draw % (longest - shortest + 1)));
+        }
+        if matches!(self, Self::NotForFiles) {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
         if matches!(self, Self::Bad(..)) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

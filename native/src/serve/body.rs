@@ -16,6 +16,8 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::connection::Busy;
 use super::driver::Slot;
+use super::hold::Hold;
+use super::size::{Route, Sizes};
 use super::upstream::Lease;
 
 /// Why a body broke off.
@@ -70,32 +72,55 @@ impl Body for Reply {
 }
 
 /// A wait that is bounded anew for each frame.
-struct Patience {
+pub(crate) struct Patience {
     limit: Duration,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Patience {
-    const fn new(limit: Duration) -> Self {
+    /// A wait of `limit` at most.
+    pub(crate) const fn new(limit: Duration) -> Self {
         Self { limit, timer: None }
     }
 
     /// Ready when nothing has come for the whole limit.
-    fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.timer.get_or_insert_with(|| Box::pin(sleep(self.limit))).as_mut().poll(cx)
     }
 
-    fn progress(&mut self) {
+    /// Something has come.
+    pub(crate) fn progress(&mut self) {
         self.timer = None;
     }
 }
 
 /// A server's answer on its way to the client. The slot is given back when the last frame has been handed over:
-/// completed at the end, failed if the server breaks off, cancelled if the client does (by dropping this).
+/// completed at the end, failed if the server breaks off, cancelled if the client does (by dropping this, or by taking
+/// nothing for too long).
 pub(crate) struct Answer {
     inner: Incoming,
-    held: Option<Held>,
+    held: Hold<Held>,
     patience: Patience,
+    /// Bytes handed over.
+    bytes: u64,
+    /// What the whole answer will have taught, if its length is not announced.
+    lesson: Option<Lesson>,
+    /// Whether the last frame has been handed over, and everything given back with it.
+    ended: bool,
+}
+
+/// Teaches how large the answers of a route are.
+pub(crate) struct Lesson {
+    /// Who learns.
+    pub(crate) sizes: Arc<Sizes>,
+    /// The route.
+    pub(crate) route: Route,
+}
+
+impl Lesson {
+    fn learn(self, bytes: u64) {
+        self.sizes.learn(self.route, bytes);
+    }
 }
 
 /// What is held while an answer is passed on.
@@ -111,8 +136,14 @@ pub(crate) struct Held {
 
 impl Answer {
     /// `body` as the answer for which `held` is held. The server may pause for `idle` at most.
-    pub(crate) fn new(body: Incoming, held: Held, idle: Duration) -> Self {
-        let mut answer = Self { inner: body, held: Some(held), patience: Patience::new(idle) };
+    pub(crate) fn new(body: Incoming, held: Hold<Held>, idle: Duration, lesson: Option<Lesson>) -> Self {
+        let mut answer =
+            Self { inner: body, held, patience: Patience::new(idle), bytes: 0, lesson, ended: false };
+        if let Some(length) = answer.inner.size_hint().exact()
+            && let Some(lesson) = answer.lesson.take()
+        {
+            lesson.learn(length);
+        }
         answer.check_end();
         answer
     }
@@ -125,6 +156,10 @@ impl Answer {
     }
 
     fn end(&mut self) {
+        self.ended = true;
+        if let Some(lesson) = self.lesson.take() {
+            lesson.learn(self.bytes);
+        }
         if let Some(held) = self.held.take() {
             held.slot.finish(Outcome::Completed);
             held.lease.give_back();
@@ -146,9 +181,15 @@ impl Body for Answer {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.held.is_over() && !self.ended {
+            return Poll::Ready(Some(Err("the client took nothing of its answer for too long".into())));
+        }
+        self.held.our_turn();
         match Pin::new(&mut self.inner).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
                 self.patience.progress();
+                self.held.their_turn();
+                self.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
                 self.check_end();
                 Poll::Ready(Some(Ok(frame)))
             }

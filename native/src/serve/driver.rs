@@ -4,7 +4,8 @@
 //! That happens here, under one short lock, and nowhere else. A request waits on a oneshot of its own; whoever
 //! causes a decision (an arrival, an answer, a timer) delivers it.
 //!
-//! Stages that work on requests themselves are passed at once: in a running gateway their work (accepting, parsing,
+//! One stage holds its workers while real work is done: the one that works at servers, or, where files are served, the
+//! last if there is no such stage. All others are passed at once: in a running gateway their work (accepting, parsing,
 //! routing) has been done by the time a request is offered, so only their queues and limits would be imitated, and a
 //! queue in front of no work is always empty.
 //!
@@ -17,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidegate_core::frame::{Cause, Frame};
 use tidegate_core::gateway::{Departure, Dispatch, Gateway, Outcome, Output, Step};
-use tidegate_core::id::{ClassId, JobId, ServerId};
+use tidegate_core::id::{ClassId, JobId, ServerId, StageId};
 use tidegate_core::scenario::Scenario;
 use tidegate_core::time::{Duration, Instant};
 use tidegate_core::unit::{Chance, mix};
@@ -36,6 +37,8 @@ pub(crate) struct Driver {
 
 struct Inner {
     gateway: Gateway,
+    /// The stage whose workers are held while real work is done.
+    working: StageId,
     /// Who waits for a decision, by the job's slot. Never longer than the core's own job table.
     waiting: Vec<Option<Waiting>>,
     /// When the timer will look again.
@@ -48,10 +51,11 @@ struct Waiting {
     answer: oneshot::Sender<Result<Granted, Cause>>,
 }
 
-/// A decision to send a request to a server.
+/// A decision to give a request a worker.
 #[derive(Clone, Copy)]
 struct Granted {
-    server: ServerId,
+    /// The server to send it to; `None` if the worker does the work itself.
+    server: Option<ServerId>,
     at: Instant,
 }
 
@@ -105,6 +109,7 @@ impl Driver {
             draws: AtomicU64::new(RandomState::new().hash_one(0)),
             inner: Mutex::new(Inner {
                 gateway: Gateway::new(scenario),
+                working: working_stage(scenario),
                 waiting: Vec::new(),
                 armed: None,
                 times: vec![Times::default(); scenario.classes.len()],
@@ -123,12 +128,20 @@ impl Driver {
         mix(self.draws.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Offers a request of `class` that wants its answer within `patience`.
+    /// Offers a request of `class` that wants its answer within `patience`; `size` is the bytes its answer is thought
+    /// to have, if anything is known.
     ///
     /// # Errors
     /// The cause, if it is turned away at once.
-    pub(crate) fn arrive(self: &Arc<Self>, class: ClassId, patience: Duration) -> Result<Ticket, Cause> {
+    pub(crate) fn arrive(
+        self: &Arc<Self>,
+        class: ClassId,
+        patience: Duration,
+        size: Option<u64>,
+    ) -> Result<Ticket, Cause> {
         let chance = Chance(self.draw());
+        // The one place where a size would reach the core. No policy reads one.
+        let _ = size;
         self.change(|inner, now| {
             let job = inner.gateway.arrive(now, class, Some(now + patience), chance)?;
             let answer = inner.wait_for(job);
@@ -217,10 +230,10 @@ impl Inner {
     fn drain(&mut self, now: Instant) {
         while let Some(output) = self.gateway.poll(now) {
             match output {
-                Output::Dispatch(Dispatch { job, server: Some(server), .. }) => {
+                Output::Dispatch(Dispatch { job, stage, server, .. }) if stage == self.working => {
                     self.tell(job, Ok(Granted { server, at: now }));
                 }
-                Output::Dispatch(Dispatch { job, server: None, .. }) => {
+                Output::Dispatch(Dispatch { job, .. }) => {
                     self.leave_stage(now, job, Outcome::Completed);
                 }
                 Output::Shed { job, cause, .. } => self.tell(job, Err(cause)),
@@ -253,6 +266,12 @@ impl Inner {
             let _ = answer.send(decision);
         }
     }
+}
+
+/// The stage that works at servers; without one, the last.
+fn working_stage(scenario: &Scenario) -> StageId {
+    let last = u8::try_from(scenario.stages.len().saturating_sub(1)).unwrap_or(u8::MAX);
+    scenario.serving_stage.unwrap_or(StageId(last))
 }
 
 /// A request's place in the gateway; dropping it gives the place up at once, wherever it is.
@@ -302,16 +321,16 @@ impl Ticket {
     }
 }
 
-/// A worker slot and the server it is for; held until the answer has been passed on.
+/// A worker slot, and the server it is for if there is one; held until the answer has been passed on.
 pub(crate) struct Slot {
     place: Place,
-    server: ServerId,
+    server: Option<ServerId>,
     waited: Duration,
 }
 
 impl Slot {
-    /// Where to send the request.
-    pub(crate) const fn server(&self) -> ServerId {
+    /// Where to send the request, if the worker does not do the work itself.
+    pub(crate) const fn server(&self) -> Option<ServerId> {
         self.server
     }
 
@@ -325,7 +344,7 @@ impl Slot {
         let Some(job) = self.place.job else { return false };
         match self.place.driver.change(|inner, now| inner.gateway.retry(now, job)) {
             Some(server) => {
-                self.server = server;
+                self.server = Some(server);
                 true
             }
             None => false,
@@ -346,11 +365,16 @@ mod tests {
 
     /// One worker, one server, room for one to wait.
     fn driver() -> Arc<Driver> {
-        let text = r#"{"tidegate":1,"classes":[{"name":"all"}],
+        driver_of(
+            r#"{"tidegate":1,"classes":[{"name":"all"}],
             "stages":[{"name":"accept","workers":9,"work":{"at":"stage","service":{"law":"constant","mean_us":1}}},
                 {"name":"serve","workers":1,"queue":{"policy":"tail_drop","limit":1},"work":{"at":"servers"}},
                 {"name":"log","workers":9,"work":{"at":"stage","service":{"law":"constant","mean_us":1}}}],
-            "servers":[{"name":"a"}]}"#;
+            "servers":[{"name":"a"}]}"#,
+        )
+    }
+
+    fn driver_of(text: &str) -> Arc<Driver> {
         let scenario = tidegate_core::scenario::parse_json(text).unwrap().check().unwrap();
         let driver = Driver::new(&scenario);
         tokio::spawn(Arc::clone(&driver).keep_time());
@@ -370,13 +394,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn stages_without_servers_are_passed_at_once_and_every_way_out_is_counted_once() {
         let driver = driver();
-        let slot = driver.arrive(ALL, PATIENCE).unwrap().wait().await.unwrap();
-        let waits = driver.arrive(ALL, PATIENCE).unwrap();
-        let late = driver.arrive(ALL, PATIENCE).unwrap();
+        let slot = driver.arrive(ALL, PATIENCE, None).unwrap().wait().await.unwrap();
+        let waits = driver.arrive(ALL, PATIENCE, None).unwrap();
+        let late = driver.arrive(ALL, PATIENCE, None).unwrap();
         assert!(matches!(late.wait().await, Err(Cause::Full)), "the second stage has no room");
         drop(waits);
         assert_eq!(counts(&driver), (0, 1, 1, [0, 1, 0, 0]));
-        let next = driver.arrive(ALL, PATIENCE).unwrap();
+        let next = driver.arrive(ALL, PATIENCE, None).unwrap();
         slot.finish(Outcome::Completed);
         let next = next.wait().await.unwrap();
         assert_eq!(counts(&driver), (1, 1, 1, [0, 1, 0, 0]));
@@ -387,17 +411,39 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn without_servers_the_last_stage_holds_its_worker() {
+        let driver = driver_of(
+            r#"{"tidegate":1,"classes":[{"name":"all"}],"stages":[
+                {"name":"receive","workers":1,"work":{"at":"stage","service":{"law":"constant","mean_us":1}}},
+                {"name":"send","workers":1,"work":{"at":"stage","service":{"law":"constant","mean_us":1}}}]}"#,
+        );
+        let slot = driver.arrive(ALL, PATIENCE, None).unwrap().wait().await.unwrap();
+        assert_eq!(slot.server(), None, "there is no server to send it to");
+        let next = tokio::spawn(driver.arrive(ALL, PATIENCE, None).unwrap().wait());
+        tokio::time::sleep(std::time::Duration::from_millis(7)).await;
+        assert_eq!(
+            counts(&driver),
+            (0, 0, 2, [0; 4]),
+            "the first holds the worker, the second waits behind it"
+        );
+        slot.finish(Outcome::Completed);
+        let next = next.await.unwrap().unwrap();
+        assert!(next.waited() >= Duration::from_millis(7), "it waited until the worker was given back");
+        assert_eq!(counts(&driver), (1, 0, 1, [0; 4]));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn the_timer_turns_away_whoever_waits_too_long() {
         let driver = driver();
-        let _slot = driver.arrive(ALL, PATIENCE).unwrap().wait().await.unwrap();
+        let _slot = driver.arrive(ALL, PATIENCE, None).unwrap().wait().await.unwrap();
         let begun = tokio::time::Instant::now();
-        let refused = driver.arrive(ALL, Duration::from_millis(300)).unwrap().wait().await;
+        let refused = driver.arrive(ALL, Duration::from_millis(300), None).unwrap().wait().await;
         assert!(matches!(refused, Err(Cause::Deadline)));
         assert_eq!(begun.elapsed().as_millis() / 10, 30, "when its time was over, not later");
         // The one before set the timer to its own deadline; an earlier one must move it.
-        let late = driver.arrive(ALL, Duration::from_secs(100)).unwrap();
+        let late = driver.arrive(ALL, Duration::from_secs(100), None).unwrap();
         drop(late);
-        let refused = driver.arrive(ALL, Duration::from_millis(300)).unwrap().wait().await;
+        let refused = driver.arrive(ALL, Duration::from_millis(300), None).unwrap().wait().await;
         assert!(matches!(refused, Err(Cause::Deadline)));
         assert_eq!(begun.elapsed().as_millis() / 10, 60);
         assert_eq!(counts(&driver), (0, 1, 1, [0, 0, 0, 2]));
@@ -406,11 +452,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_place_that_is_given_up_goes_to_the_next_at_once() {
         let driver = driver();
-        let slot = driver.arrive(ALL, PATIENCE).unwrap().wait().await.unwrap();
-        let waits = tokio::spawn(driver.arrive(ALL, PATIENCE).unwrap().wait());
+        let slot = driver.arrive(ALL, PATIENCE, None).unwrap().wait().await.unwrap();
+        let waits = tokio::spawn(driver.arrive(ALL, PATIENCE, None).unwrap().wait());
         drop(slot);
         let slot = waits.await.unwrap().unwrap();
-        assert_eq!(slot.server(), ServerId(0));
+        assert_eq!(slot.server(), Some(ServerId(0)));
         assert_eq!(slot.waited(), Duration::ZERO);
     }
 

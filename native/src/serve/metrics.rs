@@ -11,6 +11,7 @@ use tidegate_core::frame::{Cause, Frame};
 
 use super::driver::{BOUNDS_MS, Buckets};
 use super::proxy::Gate;
+use super::size::Source;
 
 /// The exposition, as it is now.
 pub(crate) fn render(gate: &Gate) -> String {
@@ -136,6 +137,16 @@ pub(crate) fn render(gate: &Gate) -> String {
         page.sample(format_args!("upstream=\"{name}\""), get(&upstream.unreachable));
     }
 
+    page.family(
+        "tidegate_sizes_total",
+        "counter",
+        "Requests by where the size of the answer was known from.",
+    );
+    for (name, seen) in class_names.iter().zip(gate.sizes.seen()) {
+        for (source, count) in Source::ALL.iter().zip(seen.sources) {
+            page.sample(format_args!("class=\"{name}\",source=\"{}\"", source.name()), count);
+        }
+    }
     page.family("tidegate_retries_total", "counter", "Requests sent again, by how; not counted as arrivals.");
     page.sample("kind=\"same_server\"", get(&gate.counts.resent));
     page.sample("kind=\"other_server\"", get(&gate.counts.moved));

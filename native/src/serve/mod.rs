@@ -1,7 +1,7 @@
 //! `tidegate serve`: the gateway on real HTTP traffic.
 //!
 //! Two listeners. The first takes clients (HTTP/1.1, and HTTP/2 with prior knowledge) and passes their requests to the
-//! servers as the scenario's policy says. The second, for the operator, tells how it goes and serves the page in live
+//! servers as the scenario's policy says, or answers them with files. The second, for the operator, tells how it goes and serves the page in live
 //! mode; it shares nothing with the first but the process, so that overload on one is not felt on the other.
 //!
 //! | file | |
@@ -10,7 +10,9 @@
 //! | `proxy` | one request on its way |
 //! | `connection` | one client connection: protocol, time limits, leaving |
 //! | `upstream` | one server: connections, whether it can be reached |
-//! | `body`, `fields`, `forwarded`, `answers`, `tunnel` | the parts of an exchange |
+//! | `files`, `pace` | files in place of servers, and the rate at which they are sent |
+//! | `size` | how large an answer will be |
+//! | `body`, `hold`, `fields`, `forwarded`, `answers`, `tunnel` | the parts of an exchange |
 //! | `admin`, `metrics`, `events` | what the operator sees |
 //! | `shutdown` | stopping in two steps |
 //!
@@ -23,22 +25,28 @@ pub(crate) mod connection;
 mod driver;
 mod events;
 mod fields;
+mod files;
 mod forwarded;
+mod hold;
 mod metrics;
+mod pace;
 mod proxy;
 pub(crate) mod shutdown;
+mod size;
 mod tunnel;
 mod upstream;
 
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::Uri;
-use hyper::header::HeaderValue;
+use hyper::header::{HeaderName, HeaderValue};
 use ipnet::IpNet;
+use serde_json::json;
 use tidegate_core::classify::Classifier;
 use tidegate_core::id::ServerId;
 use tidegate_core::scenario::{self, Scenario};
@@ -47,28 +55,42 @@ use tokio::net::TcpListener;
 use self::admin::Admin;
 use self::connection::{Rules, accept};
 use self::driver::Driver;
+use self::files::Files;
+pub(crate) use self::files::FilesConfig;
 use self::proxy::{Counts, Gate};
 use self::shutdown::Shutdown;
+use self::size::Sizes;
 use self::upstream::{Connecting, Upstream};
 use crate::assets::Assets;
 
 /// What to serve, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct ServeConfig {
-    /// Whose policy runs; without one, a single class and least connections over all upstreams.
+    /// Whose policy runs; without one, a single class, and least connections over all upstreams.
     pub(crate) scenario: Option<Scenario>,
     /// Where clients connect; port 0 takes any free one.
     pub(crate) listen: SocketAddr,
     /// Where the operator connects, if anywhere; port 0 takes any free one.
     pub(crate) admin: Option<SocketAddr>,
-    /// The servers behind.
-    pub(crate) upstreams: Vec<Target>,
+    /// Where the answers come from.
+    pub(crate) behind: Behind,
     /// Peers whose forwarding and class headers count.
     pub(crate) trusted: Vec<IpNet>,
+    /// The header in which trusted peers declare the size of an answer.
+    pub(crate) size_header: Option<HeaderName>,
     /// Bounds.
     pub(crate) limits: Limits,
     /// The page, for the admin listener.
     pub(crate) assets: Assets,
+}
+
+/// Where the answers come from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Behind {
+    /// Servers, one for each of the scenario's.
+    Upstreams(Vec<Target>),
+    /// A folder; the scenario's servers, if it has any, are only counted.
+    Files(FilesConfig),
 }
 
 /// A real server.
@@ -165,6 +187,8 @@ pub(crate) enum ServeError {
     Scenario(String),
     /// An address cannot be listened on.
     Listen(SocketAddr, io::Error),
+    /// A folder cannot be served from.
+    Files(PathBuf, io::Error),
 }
 
 impl fmt::Display for ServeError {
@@ -172,6 +196,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Scenario(problem) => f.write_str(problem),
             Self::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
+            Self::Files(folder, error) => write!(f, "cannot serve files from {}: {error}", folder.display()),
         }
     }
 }
@@ -180,12 +205,12 @@ impl std::error::Error for ServeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Scenario(_) => None,
-            Self::Listen(_, error) => Some(error),
+            Self::Listen(_, error) | Self::Files(_, error) => Some(error),
         }
     }
 }
 
-/// Workers a server gets in the scenario that is made up when none is given.
+/// Workers a server, or the folder, gets in the scenario that is made up when none is given.
 const WORKERS: usize = 64;
 
 /// Serves until the shutdown has ended. `ready` hears of the addresses once both listeners stand.
@@ -197,12 +222,18 @@ pub(crate) async fn run(
     shutdown: Shutdown,
     ready: impl FnOnce(Addresses),
 ) -> Result<(), ServeError> {
-    let ServeConfig { scenario, listen, admin, upstreams: targets, trusted, limits, assets } = config;
+    let ServeConfig { scenario, listen, admin, behind, trusted, size_header, limits, assets } = config;
     let scenario = match scenario {
         Some(scenario) => scenario,
-        None => plain(targets.len())?,
+        None => plain(&behind)?,
     };
-    let targets = in_order(&scenario, targets)?;
+    let (targets, files) = match behind {
+        Behind::Upstreams(targets) => (in_order(&scenario, targets)?, None),
+        Behind::Files(config) => {
+            let files = Files::open(&config).map_err(|error| ServeError::Files(config.folder, error))?;
+            (Vec::new(), Some(files))
+        }
+    };
     let driver = Driver::new(&scenario);
     let connecting = Connecting { timeout: limits.connect_timeout, idle_timeout: limits.pool_timeout };
     let upstreams = (0..).zip(&scenario.servers).zip(&targets);
@@ -222,6 +253,8 @@ pub(crate) async fn run(
         class_names: scenario.classes.iter().map(|class| header_value(&class.name)).collect(),
         driver: Arc::clone(&driver),
         upstreams,
+        files,
+        sizes: Sizes::new(scenario.classes.len(), size_header),
         trusted,
         limits,
         counts: Counts::default(),
@@ -293,16 +326,26 @@ fn in_order(scenario: &Scenario, targets: Vec<Target>) -> Result<Vec<Target>, Se
 }
 
 /// A scenario for whoever gives none.
-fn plain(servers: usize) -> Result<Scenario, ServeError> {
-    if servers == 0 {
-        return Err(ServeError::Scenario("upstreams: at least one, found none".to_owned()));
-    }
-    let names: Vec<_> = (1..=servers).map(|n| serde_json::json!({ "name": format!("server-{n}") })).collect();
-    let value = serde_json::json!({
+fn plain(behind: &Behind) -> Result<Scenario, ServeError> {
+    let (stage, servers) = match behind {
+        Behind::Upstreams(targets) if targets.is_empty() => {
+            return Err(ServeError::Scenario("upstreams: at least one, found none".to_owned()));
+        }
+        Behind::Upstreams(targets) => {
+            let work = json!({ "at": "servers" });
+            (json!({ "name": "serve", "workers": WORKERS * targets.len(), "work": work }), targets.len())
+        }
+        Behind::Files(_) => {
+            let work = json!({ "at": "stage", "service": { "law": "constant", "mean_us": 0 } });
+            (json!({ "name": "send", "workers": WORKERS, "work": work }), 0)
+        }
+    };
+    let names: Vec<_> = (1..=servers).map(|n| json!({ "name": format!("server-{n}") })).collect();
+    let value = json!({
         "tidegate": 1,
         "title": "Gateway",
         "classes": [{ "name": "all" }],
-        "stages": [{ "name": "serve", "workers": WORKERS * servers, "work": { "at": "servers" } }],
+        "stages": [stage],
         "servers": names,
     });
     scenario::from_value(&value)
@@ -328,7 +371,8 @@ mod tests {
     }
 
     fn order(targets: &[&str]) -> Result<Vec<String>, String> {
-        let scenario = plain(3).unwrap();
+        let three = ["http://x", "http://y", "http://z"].map(target);
+        let scenario = plain(&Behind::Upstreams(three.into())).unwrap();
         let ordered = in_order(&scenario, targets.iter().map(|text| target(text)).collect());
         Ok(ordered
             .map_err(|e| e.to_string())?

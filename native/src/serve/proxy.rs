@@ -1,4 +1,4 @@
-//! One request on its way: checked, classified, queued, sent, answered.
+//! One request on its way: checked, classified, queued, sent to a server or answered with a file.
 //!
 //! Every decision about who waits and where to is the core's; this file moves the bytes and keeps the rules of HTTP:
 //!
@@ -27,12 +27,15 @@ use tidegate_core::time::Duration;
 
 use super::Limits;
 use super::answers::Refusal;
-use super::body::{Answer, Fault, Held, Progress, Reply, Upload, discard};
+use super::body::{Answer, Fault, Held, Lesson, Progress, Reply, Upload, discard};
 use super::connection::{Client, Serve};
 use super::driver::{Driver, Slot};
 use super::fields;
+use super::files::{FileAnswer, Files, Sending};
 use super::forwarded::Origin;
+use super::hold::Hold;
 use super::shutdown::Shutdown;
+use super::size::{Route, Sizes};
 use super::tunnel;
 use super::upstream::{Unanswered, Upstream};
 
@@ -44,8 +47,11 @@ pub(crate) struct Gate {
     pub(crate) scenario: Scenario,
     pub(crate) classifier: Classifier,
     pub(crate) driver: Arc<Driver>,
-    /// One a server of the scenario, in its order.
+    /// One a server of the scenario, in its order; none where files are served.
     pub(crate) upstreams: Vec<Arc<Upstream>>,
+    /// The files that are served instead, if any.
+    pub(crate) files: Option<Files>,
+    pub(crate) sizes: Arc<Sizes>,
     /// Peers whose word counts.
     pub(crate) trusted: Vec<IpNet>,
     pub(crate) limits: Limits,
@@ -74,20 +80,27 @@ impl Serve for Gate {
             Ok(exchange) => exchange,
             Err(refusal) => {
                 self.counts.malformed.fetch_add(1, Ordering::Relaxed);
-                return refusal.answer(0);
+                return if refusal == Refusal::NotForFiles {
+                    self.turn_away(refusal, request)
+                } else {
+                    refusal.answer(0)
+                };
             }
         };
-        let slot = match self.driver.arrive(exchange.class, exchange.patience) {
+        let size = self.size(&exchange, &request).await;
+        let slot = match self.driver.arrive(exchange.class, exchange.patience, size) {
             Ok(ticket) => ticket.wait().await,
             Err(cause) => Err(cause),
         };
-        match slot {
-            Ok(slot) => self
-                .forward(&client, exchange, slot, request)
-                .await
-                .unwrap_or_else(|refusal| refusal.answer(self.driver.draw())),
-            Err(cause) => self.turn_away(Refusal::Shed(cause), request),
-        }
+        let slot = match slot {
+            Ok(slot) => slot,
+            Err(cause) => return self.turn_away(Refusal::Shed(cause), request),
+        };
+        let answer = match &self.files {
+            Some(files) => self.send_file(files, slot, request).await,
+            None => self.forward(&client, exchange, slot, request).await,
+        };
+        answer.unwrap_or_else(|refusal| refusal.answer(self.driver.draw()))
     }
 }
 
@@ -97,9 +110,21 @@ struct Exchange {
     /// What the client asked for, as the server will see it.
     host: Option<HeaderValue>,
     class: tidegate_core::id::ClassId,
+    /// What its answer's size is learned by.
+    route: Route,
     patience: Duration,
     /// Whether the client waits for leave to send its body.
     asks_first: bool,
+}
+
+/// What a request says about how its answer is passed on.
+struct Asked {
+    /// No body, whatever the answer announces.
+    head_only: bool,
+    upgrade: Option<(OnUpgrade, HeaderValue)>,
+    lesson: Lesson,
+    /// How long its client may take nothing, if the connection does not see to that.
+    stream_limit: Option<std::time::Duration>,
 }
 
 /// The request as the classifier sees it.
@@ -146,6 +171,9 @@ impl Gate {
             return Err(Refusal::Bad(StatusCode::EXPECTATION_FAILED, "unknown expectation"));
         }
         let host = host_of(request).map_err(bad)?;
+        if self.files.is_some() && !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(Refusal::NotForFiles);
+        }
         let origin = Origin::of(client.peer.ip(), headers, &self.trusted);
         let name = host.as_ref().and_then(|host| host.to_str().ok()).map_or("", without_port);
         let facts = Facts { request, host: name, client: origin.client };
@@ -154,29 +182,80 @@ impl Gate {
         Ok(Exchange {
             origin,
             class,
+            route: self.sizes.route(class, request.uri().path()),
             patience: patience.unwrap_or(self.limits.queue_timeout()),
             asks_first: expects.is_some() && !request.body().is_end_stream(),
             host,
         })
     }
 
-    /// Answers a request that was turned away, reading as little of it as can be.
+    /// Bytes that the answer is thought to have, before anybody has decided about the request.
+    async fn size(&self, exchange: &Exchange, request: &Request<Incoming>) -> Option<u64> {
+        match &self.files {
+            Some(files) => {
+                let length = files.size(request.method(), request.uri().path()).await;
+                self.sizes.file(exchange.class, length)
+            }
+            None => {
+                let trusted = exchange.origin.trusted;
+                self.sizes.estimate(exchange.class, exchange.route, request.headers(), trusted)
+            }
+        }
+    }
+
+    /// How long the client may take nothing of an answer: a stream can stand still while its connection is well. Of
+    /// HTTP/1.1 the connection knows enough.
+    fn stream_limit(&self, version: Version) -> Option<std::time::Duration> {
+        (version == Version::HTTP_2).then_some(self.limits.write_timeout)
+    }
+
+    /// Answers a request that was turned away.
     fn turn_away(&self, refusal: Refusal, request: Request<Incoming>) -> Response<Reply> {
         let mut answer = refusal.answer(self.driver.draw());
-        let asks_first = request.headers().contains_key(header::EXPECT);
-        let body = request.into_body();
-        if body.is_end_stream() {
-            return answer;
-        }
-        let (most, time) = DISCARD;
-        if !asks_first && body.size_hint().upper().is_some_and(|size| size <= most) {
-            tokio::spawn(discard(body, most, time));
-        } else {
-            // Reading on would cost more than a new connection does. The connection is closed in order: the client
-            // can read the answer whatever it still sends.
-            answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
+        leave_unread(request, &mut answer);
         answer
+    }
+
+    /// Answers with a file; the worker is held until the last of it has been handed over.
+    async fn send_file(
+        &self,
+        files: &Files,
+        slot: Slot,
+        request: Request<Incoming>,
+    ) -> Result<Response<Reply>, Refusal> {
+        let answer = tokio::time::timeout(self.limits.answer_timeout, files.answer(&request)).await;
+        let refusal = match answer {
+            Ok(Ok(answer)) => return Ok(self.pass_file(files, slot, request, answer)),
+            Ok(Err(_)) => Refusal::Unreadable,
+            Err(_) => Refusal::Silent,
+        };
+        slot.finish(Outcome::Failed);
+        Err(refusal)
+    }
+
+    fn pass_file(
+        &self,
+        files: &Files,
+        slot: Slot,
+        request: Request<Incoming>,
+        answer: FileAnswer,
+    ) -> Response<Reply> {
+        let (mut parts, body) = answer.into_parts();
+        add_timing(&mut parts.headers, slot.waited());
+        let announced =
+            parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let length = announced.or(body.size_hint().exact()).unwrap_or(0);
+        let reply = if length == 0 || request.method() == Method::HEAD {
+            slot.finish(Outcome::Completed);
+            Reply::empty()
+        } else {
+            let worker = Hold::new(slot, self.stream_limit(request.version()));
+            let pace = files.pace().cloned();
+            Reply::new(Sending::new(body, length, worker, self.limits.body_timeout, pace))
+        };
+        let mut response = Response::from_parts(parts, reply);
+        leave_unread(request, &mut response);
+        response
     }
 
     /// Sends a request to the server of its slot and passes the answer on.
@@ -188,6 +267,7 @@ impl Gate {
         request: Request<Incoming>,
     ) -> Result<Response<Reply>, Refusal> {
         let (mut parts, body) = request.into_parts();
+        let stream_limit = self.stream_limit(parts.version);
         let upgrade = parts.extensions.remove::<OnUpgrade>().zip(fields::upgrade(&parts.headers));
         self.rewrite(&mut parts, &exchange, upgrade.as_ref().map(|(_, protocol)| protocol));
         let (mut upload, stop) = Upload::new(body, self.limits.body_timeout);
@@ -212,7 +292,11 @@ impl Gate {
 
         let (mut moves, mut fresh, mut resent) = (0, false, false);
         let (lease, response) = loop {
-            let upstream = &self.upstreams[usize::from(slot.server().0)];
+            let Some(upstream) = slot.server().and_then(|server| self.upstreams.get(usize::from(server.0)))
+            else {
+                slot.finish(Outcome::Failed);
+                return Err(Refusal::Unreachable);
+            };
             let pooled = if fresh { None } else { upstream.reuse() };
             let mut lease = match pooled {
                 Some(lease) => lease,
@@ -282,7 +366,9 @@ impl Gate {
             }
         };
         let held = Held { slot, lease, upload: stop };
-        let mut response = self.pass_back(client, held, response, head_only, upgrade)?;
+        let lesson = Lesson { sizes: Arc::clone(&self.sizes), route: exchange.route };
+        let asked = Asked { head_only, upgrade, lesson, stream_limit };
+        let mut response = self.pass_back(client, held, response, asked)?;
         if exchange.asks_first && !progress.has_begun() {
             // The client may send its body all the same or leave it; there is no telling what its next bytes are.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -318,9 +404,9 @@ impl Gate {
         client: &Arc<Client>,
         held: Held,
         response: Response<Incoming>,
-        head_only: bool,
-        upgrade: Option<(OnUpgrade, HeaderValue)>,
+        asked: Asked,
     ) -> Result<Response<Reply>, Refusal> {
+        let Asked { head_only, upgrade, lesson, stream_limit } = asked;
         let (mut parts, body) = response.into_parts();
         if fields::has_strange_coding(&parts.headers) {
             held.slot.finish(Outcome::Failed);
@@ -361,9 +447,29 @@ impl Gate {
             lease.give_back();
             Reply::empty()
         } else {
-            Reply::new(Answer::new(body, held, self.limits.body_timeout))
+            // A refusal or an error page says nothing about what is asked for.
+            let lesson = parts.status.is_success().then_some(lesson);
+            let held = Hold::new(held, stream_limit);
+            Reply::new(Answer::new(body, held, self.limits.body_timeout, lesson))
         };
         Ok(Response::from_parts(parts, reply))
+    }
+}
+
+/// Answers a request without reading more of it than can be helped.
+fn leave_unread(request: Request<Incoming>, answer: &mut Response<Reply>) {
+    let asks_first = request.headers().contains_key(header::EXPECT);
+    let body = request.into_body();
+    if body.is_end_stream() {
+        return;
+    }
+    let (most, time) = DISCARD;
+    if !asks_first && body.size_hint().upper().is_some_and(|size| size <= most) {
+        tokio::spawn(discard(body, most, time));
+    } else {
+        // Reading on would cost more than a new connection does. The connection is closed in order: the client can
+        // read the answer whatever it still sends.
+        answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
 }
 
