@@ -186,6 +186,9 @@ pub fn add_class(s: &mut ScenarioV1) {
         deadline_us: None,
         load: LoadV1::Poisson { rate_per_s: 20.0 },
         service: LawV1::Exponential { mean_us: 10_000 },
+        size: None,
+        share: 1.0,
+        retry: None,
         rules: Vec::new(),
     });
     for stage in s.stages.iter_mut().filter(|s| !s.split.is_empty()) {
@@ -294,6 +297,7 @@ pub fn set_limit(s: &mut ScenarioV1, stage: usize, to: u32) {
     if let Some(stage) = s.stages.get_mut(stage) {
         match &mut stage.queue {
             QueueV1::TailDrop { limit, .. } => *limit = to,
+            _ => {}
         }
     }
 }
@@ -303,6 +307,7 @@ pub fn set_per(s: &mut ScenarioV1, stage: usize, to: PerV1) {
     if let Some(stage) = s.stages.get_mut(stage) {
         match &mut stage.queue {
             QueueV1::TailDrop { per, .. } => *per = to,
+            _ => {}
         }
     }
 }
@@ -385,6 +390,9 @@ pub fn play_log(
             rules: known.map_or_else(Vec::new, |c| c.rules.clone()),
             load: LoadV1::Trace { label: label.to_owned() },
             service: known.map_or_else(|| service.clone(), |c| c.service.clone()),
+            size: known.and_then(|c| c.size.clone()),
+            share: known.map_or(1.0, |c| c.share),
+            retry: known.and_then(|c| c.retry.clone()),
             name,
         });
     }

@@ -7,8 +7,8 @@ use crate::draw::PictureModel;
 use crate::draw::model::StageView;
 use crate::figures;
 use crate::words::{Words, fill};
-use tidegate_core::scenario::v1::{LawV1, LoadV1};
-use tidegate_core::scenario::{Action, Scenario, ServerSpec};
+use tidegate_core::scenario::v1::{LawV1, LoadV1, SizeV1};
+use tidegate_core::scenario::{Action, Class, Scenario, ServerSpec, Work};
 use tidegate_core::time::{Duration, Instant};
 
 /// Most facts told.
@@ -100,10 +100,22 @@ pub fn demand(scenario: &Scenario, model: &PictureModel, offered: &[f64]) -> Opt
         }
     };
     let rate: f64 = offered.iter().sum();
+    let size = |c: &Class| c.size.as_ref().map_or(0.0, SizeV1::mean_bytes);
+    let bytes: f64 = scenario.classes.iter().zip(offered).map(|(c, r)| size(c) * r).sum();
     let work: f64 = scenario.classes.iter().zip(offered).map(|(c, r)| mean_s(&c.service) * r).sum();
-    for stage in &scenario.stages {
-        if let Some(law) = &stage.service {
-            note(rate * mean_s(law) / f64::from(stage.workers), false);
+    for (k, stage) in scenario.stages.iter().enumerate() {
+        let served = match &stage.work {
+            Work::Own(law, batch) => {
+                // What a batch takes besides is shared by the requests in it.
+                let size = model.stages.get(k).map_or(1, |s| s.batch).max(1);
+                let each = mean_s(law) + batch.as_secs_f64() / f64::from(size);
+                Some(rate * each / f64::from(stage.workers))
+            }
+            Work::Link(bytes_per_s) => Some(bytes / bytes_per_s),
+            Work::Servers => None,
+        };
+        if let Some(rho) = served {
+            note(rho, false);
         } else {
             let up: Vec<(&ServerSpec, f64)> = (scenario.servers.iter().enumerate())
                 .filter(|(i, _)| model.servers.get(*i).is_none_or(|s| s.up))

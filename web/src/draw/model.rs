@@ -50,8 +50,8 @@ impl Cast {
             |c: &Class| CastClass { level: usize::from(c.priority.0), delay_weight: c.delay_weight.get() };
         let stage = |(k, s): (usize, &StageSpec)| CastStage {
             counted: match s.queue {
-                QueueV1::TailDrop { per: PerV1::Stage, .. } => Counted::Stage,
                 QueueV1::TailDrop { per: PerV1::Level, .. } => Counted::Level,
+                _ => Counted::Stage,
             },
             split: s.split.is_some(),
             serving: scenario.serving_stage.is_some_and(|serving| usize::from(serving.0) == k),
@@ -154,6 +154,8 @@ pub struct StageView {
     pub waiting: u32,
     /// Workers in all.
     pub workers: u32,
+    /// Requests that a worker takes at once.
+    pub batch: u32,
     /// Whether each class has workers of its own.
     pub split: bool,
     /// Whether its workers hand requests to the servers.
@@ -317,6 +319,7 @@ impl Rate<'_> {
             counted: cast.counted,
             waiting,
             workers: stage.workers,
+            batch: stage.batch,
             split: cast.split,
             serving: cast.serving,
             classes,
@@ -463,6 +466,7 @@ pub(super) mod tests {
             levels: 3,
             waiting,
             classes: (1..=3).map(at_stage).collect(),
+            ..StageFrame::default()
         };
         let server = |in_flight: Vec<u32>| ServerFrame {
             up: true,

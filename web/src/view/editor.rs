@@ -110,6 +110,7 @@ fn order_name(app: &App, order: OrderV1) -> &'static str {
     match order {
         OrderV1::StrictPriority => app.words().order_strict,
         OrderV1::Fifo => app.words().order_fifo,
+        other => other.word(),
     }
 }
 
@@ -684,7 +685,10 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
     let w = app.words();
     let stage: &StageV1 = &app.parsed.wire.stages[k];
     let base = format!("stages[{k}]");
-    let QueueV1::TailDrop { limit, per } = stage.queue;
+    let (limit, per) = match stage.queue {
+        QueueV1::TailDrop { limit, per } => (limit, per),
+        _ => (0, PerV1::Stage),
+    };
     let split = !stage.split.is_empty();
     html! {
         <>
@@ -716,12 +720,12 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
                 (icons::PLOT_STAGE, w.limit_per_stage),
             ], Rc::new(move |s, at| edit::set_per(s, k, if at == 0 { PerV1::Level } else { PerV1::Stage }))) }
             { match &stage.work {
-                WorkV1::Stage { service } => law(app, link, &format!("{base}.work.service"), w.own_work, service,
+                WorkV1::Stage { service, .. } => law(app, link, &format!("{base}.work.service"), w.own_work, service,
                     Rc::new(move |s| match s.stages.get_mut(k).map(|s| &mut s.work) {
-                        Some(WorkV1::Stage { service }) => Some(service),
+                        Some(WorkV1::Stage { service, .. }) => Some(service),
                         _ => None,
                     })),
-                WorkV1::Servers => html! { <p class="help">{w.to_servers}</p> },
+                WorkV1::Link { .. } | WorkV1::Servers => html! { <p class="help">{w.to_servers}</p> },
             } }
         </>
     }

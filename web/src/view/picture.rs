@@ -285,6 +285,7 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
         match spec.order {
             OrderV1::StrictPriority => w.order_strict,
             OrderV1::Fifo => w.order_fifo,
+            _ => "",
         }
     };
     html! {
