@@ -182,6 +182,8 @@ pub enum Do {
     Toggle(Section),
     /// Opens a section and shows the editor.
     Open(Section),
+    /// Explains the lane of a class (second) at a stage (first), or stops explaining it.
+    Why(usize, usize),
     /// Opens or closes a dialog.
     Dialog(Option<Dialog>),
     /// Explore or Live.
@@ -310,6 +312,8 @@ pub struct App {
     pub live: Live,
     /// Open section of the editor.
     pub section: Option<Section>,
+    /// The lane that is explained: stage and class.
+    pub why: Option<(usize, usize)>,
     /// Open dialog.
     pub dialog: Option<Dialog>,
     /// What is said over the picture.
@@ -419,6 +423,7 @@ impl Component for App {
             with_log: false,
             live: Live::default(),
             section: None,
+            why: None,
             dialog: None,
             notice: None,
             dragging: false,
@@ -1091,6 +1096,12 @@ impl App {
             Do::Toggle(section) => self.section = (self.section != Some(section)).then_some(section),
             Do::Open(section) => {
                 self.section = Some(section);
+                self.sheet = true;
+            }
+            Do::Why(stage, class) => {
+                let lane = Some((stage, class));
+                self.why = if self.why == lane { None } else { lane };
+                self.section = Some(Section::Stage(stage));
                 self.sheet = true;
             }
             Do::Dialog(dialog) => {

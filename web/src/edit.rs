@@ -2,7 +2,7 @@
 //! only a result that passes the core's check is run.
 
 use tidegate_core::scenario::v1::{
-    ActionV1, ClassV1, EventV1, FromV1, LawV1, LoadV1, PerV1, PhaseV1, QueueV1, RuleV1, ScenarioV1, ServerV1,
+    ActionV1, ClassV1, EventV1, FromV1, LawV1, LoadV1, PhaseV1, RuleV1, ScenarioV1, ServerV1,
 };
 
 /// The classes from the highest priority down; equals as written.
@@ -290,26 +290,6 @@ pub fn split(s: &mut ScenarioV1, stage: usize, on: bool) {
     let Some(stage) = s.stages.get_mut(stage) else { return };
     stage.split =
         if on { crate::draw::geom::apportion(stage.workers, &vec![1.0; classes]) } else { Vec::new() };
-}
-
-/// Sets the limit of a queue.
-pub fn set_limit(s: &mut ScenarioV1, stage: usize, to: u32) {
-    if let Some(stage) = s.stages.get_mut(stage) {
-        match &mut stage.queue {
-            QueueV1::TailDrop { limit, .. } => *limit = to,
-            _ => {}
-        }
-    }
-}
-
-/// Sets what the limit of a queue counts.
-pub fn set_per(s: &mut ScenarioV1, stage: usize, to: PerV1) {
-    if let Some(stage) = s.stages.get_mut(stage) {
-        match &mut stage.queue {
-            QueueV1::TailDrop { per, .. } => *per = to,
-            _ => {}
-        }
-    }
 }
 
 /// Sets the path rule of a class; an empty one removes it.

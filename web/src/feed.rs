@@ -34,6 +34,9 @@ pub fn window_s(horizon_s: f64) -> f64 {
 }
 
 impl Feed {
+    /// A class that gets nothing through for so long is called starved, in seconds.
+    pub const STARVED_S: f64 = 2.0;
+
     /// A system that has not been seen yet, with a history point every `step_s`.
     #[must_use]
     pub fn new(number: u32, scenario: Scenario, window_s: f64, step_s: f64) -> Self {
@@ -89,6 +92,22 @@ impl Feed {
         if let (Some(before), Some(now)) = (self.recent.front(), self.recent.back()) {
             self.model = PictureModel::new(&self.cast, before, now);
         }
+    }
+
+    /// For how long no request of a class has been answered although some asked, in seconds; `None` below
+    /// [`STARVED_S`](Self::STARVED_S), or if nothing was asked of it.
+    #[must_use]
+    pub fn starved_s(&self, class: usize) -> Option<f64> {
+        let name = &self.scenario.classes.get(class)?.name;
+        let column = |what: &str| self.history.column(&format!("{what}.{name}")).map(|c| c.v);
+        let (done, asked) = (column("completed_per_s")?, column("arrived_per_s")?);
+        let (t, now_s) = (self.history.t_s(), self.now_s());
+        let end = t.iter().take_while(|&&at| at <= now_s).count().min(done.len()).min(asked.len());
+        // A number that is not there counts as nothing done.
+        let idle = done[..end].iter().rev().take_while(|&&rate| !(rate > 0.0)).count();
+        let asks = asked[end - idle..end].iter().any(|&rate| rate > 0.0);
+        let from_s = (end - idle).checked_sub(1).map_or(0.0, |last| t[last]);
+        (asks && now_s - from_s >= Self::STARVED_S).then_some(now_s - from_s)
     }
 
     /// Adds a frame to the history.

@@ -17,6 +17,7 @@ pub mod figures;
 pub mod gallery;
 pub mod history;
 pub mod keys;
+pub mod knobs;
 pub mod layout;
 pub mod link;
 pub mod live;

@@ -4,8 +4,9 @@
 //! differences over the time between the two, and nothing else: no smoothing that the policies
 //! themselves do not do. With no time between them every rate is 0 and every wait unknown.
 
-use tidegate_core::frame::{Frame, StageClassFrame, StageFrame};
-use tidegate_core::scenario::v1::{PerV1, QueueV1};
+use tidegate_core::frame::{Frame, Gauged, LevelFrame, StageClassFrame, StageFrame};
+use tidegate_core::id::StageId;
+use tidegate_core::scenario::v1::{AdaptV1, AgeingV1, CountV1, PerV1, QueueV1};
 use tidegate_core::scenario::{Class, Scenario, StageSpec};
 
 /// What the picture needs to know of a scenario; made once, used for every frame.
@@ -32,10 +33,20 @@ pub struct CastClass {
 }
 
 /// A stage of the scenario.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CastStage {
     /// What its limit counts.
     pub counted: Counted,
+    /// Whether its queue control judges a level by who waits there and above it.
+    pub cumulative: bool,
+    /// Whether its drop curve rises slowly from `max` on.
+    pub gentle: bool,
+    /// The most that its `max_p` may become, if it adapts.
+    pub max_p_stop: Option<f64>,
+    /// Whether requests move up a level after a while.
+    pub promotes: bool,
+    /// Level that each class queues at here; empty stands for the classes' own.
+    pub levels: Vec<usize>,
     /// Whether each class has workers of its own.
     pub split: bool,
     /// Whether its workers hand requests to the servers.
@@ -53,6 +64,22 @@ impl Cast {
                 QueueV1::TailDrop { per: PerV1::Level, .. } => Counted::Level,
                 _ => Counted::Stage,
             },
+            cumulative: matches!(
+                s.queue,
+                QueueV1::PriorityRed { .. }
+                    | QueueV1::PdtRed { .. }
+                    | QueueV1::WorkRed { .. }
+                    | QueueV1::Wred { average: CountV1::Above, .. }
+            ),
+            gentle: matches!(
+                s.queue,
+                QueueV1::Red { gentle: true, .. } | QueueV1::PriorityRed { gentle: true, .. }
+            ),
+            max_p_stop: max_p_stop(&s.queue),
+            promotes: matches!(s.ageing, AgeingV1::Promote { .. }),
+            levels: (scenario.classes.iter())
+                .map(|c| usize::from(scenario.levels.at(c.priority, StageId(k as u8), 0).0))
+                .collect(),
             split: s.split.is_some(),
             serving: scenario.serving_stage.is_some_and(|serving| usize::from(serving.0) == k),
         };
@@ -71,6 +98,13 @@ impl Cast {
         Self { order, classes, stages, server_slots }
     }
 
+    /// Level that a class queues at, at a stage.
+    #[must_use]
+    pub fn level(&self, stage: usize, class: usize) -> usize {
+        let here = self.stages.get(stage).and_then(|s| s.levels.get(class)).copied();
+        here.unwrap_or_else(|| self.classes.get(class).map_or(0, |c| c.level))
+    }
+
     /// Rank of a class by priority, 0 the highest: which look of the theme it has.
     #[must_use]
     pub fn rank(&self, class: usize) -> usize {
@@ -80,6 +114,18 @@ impl Cast {
     /// Whether the classes ask for different waits, so that a target for the shares of wait exists.
     fn has_wait_targets(&self) -> bool {
         self.classes.windows(2).any(|pair| pair[0].delay_weight != pair[1].delay_weight)
+    }
+}
+
+/// The most that the `max_p` of a control may become; `None` if it stays as it is.
+fn max_p_stop(queue: &QueueV1) -> Option<f64> {
+    /// Upper stop of every rule, unless a scenario begins higher (Floyd's Adaptive RED).
+    const TOP: f64 = 0.5;
+    match queue {
+        QueueV1::Red { adapt, max_p, .. }
+        | QueueV1::PriorityRed { adapt, max_p, .. }
+        | QueueV1::WorkRed { adapt, max_p, .. } => (*adapt != AdaptV1::None).then_some(max_p.max(TOP)),
+        _ => None,
     }
 }
 
@@ -150,6 +196,18 @@ pub struct StageView {
     pub limit: u32,
     /// What the limit counts.
     pub counted: Counted,
+    /// Whether its queue control judges a level by who waits there and above it: then a lane begins after them.
+    pub cumulative: bool,
+    /// What the figures of [`StageClassView::gauge`] count.
+    pub gauged: Gauged,
+    /// Whether its drop curve rises slowly from `max` on.
+    pub gentle: bool,
+    /// The most that its `max_p` may become, if it adapts.
+    pub max_p_stop: Option<f64>,
+    /// Share of the time spent in the interval at the stages before that was for requests turned away here.
+    pub wasted: f64,
+    /// Whether requests move up a level after a while.
+    pub promotes: bool,
     /// Requests waiting, all classes and levels.
     pub waiting: u32,
     /// Workers in all.
@@ -174,6 +232,12 @@ pub struct StageClassView {
     pub lane: Vec<(usize, u32)>,
     /// What the limit counts for an arrival of this class: a level's requests, or the whole stage's.
     pub counted: u32,
+    /// Requests that wait at the levels above that of the class.
+    pub ahead: u32,
+    /// What the queue control makes of the level of the class.
+    pub gauge: LevelFrame,
+    /// Requests promoted out of the levels that belong to the lane.
+    pub promoted: Flow,
     /// Requests that came to this stage.
     pub offered: Flow,
     /// Requests turned away here, for whatever cause.
@@ -209,6 +273,14 @@ pub struct ServerView {
     pub completed: Flow,
     /// Share of all picks in the interval, 0 to 1.
     pub share: f64,
+}
+
+impl StageView {
+    /// Whether its queue control reads a drop chance off a curve.
+    #[must_use]
+    pub fn has_curve(&self) -> bool {
+        self.gauged != Gauged::Nothing && self.classes.iter().any(|c| c.gauge.max > 0.0)
+    }
 }
 
 impl ServerView {
@@ -303,20 +375,36 @@ impl Rate<'_> {
     fn stage(&self, k: usize) -> StageView {
         let (empty, stage) = (StageFrame::default(), &self.now.stages[k]);
         let before = self.before.stages.get(k).unwrap_or(&empty);
-        let cast = self.cast.stages.get(k).copied().unwrap_or_default();
+        let usual = CastStage::default();
+        let cast = self.cast.stages.get(k).unwrap_or(&usual);
         let waiting = total(stage.waiting.iter().copied());
-        let classes = (lanes(self.cast, stage).into_iter().enumerate())
+        let classes = (lanes(self.cast, k, stage).into_iter().enumerate())
             .map(|(c, lane)| {
+                let level = self.cast.level(k, c);
                 let counted = match cast.counted {
                     Counted::Stage => waiting,
-                    Counted::Level => level_sum(stage, self.cast.classes[c].level),
+                    Counted::Level => level_sum(stage, level),
                 };
-                StageClassView { lane, counted, ..self.at_stage(before, stage, k, c) }
+                let above = level + 1..usize::from(stage.levels);
+                StageClassView {
+                    lane,
+                    counted,
+                    ahead: total(above.map(|l| level_sum(stage, l))),
+                    gauge: stage.gauges.get(level).copied().unwrap_or_default(),
+                    promoted: self.promoted(before, stage, k, c),
+                    ..self.at_stage(before, stage, k, c)
+                }
             })
             .collect();
         StageView {
             limit: stage.limit,
             counted: cast.counted,
+            cumulative: cast.cumulative,
+            gauged: stage.gauged,
+            gentle: cast.gentle,
+            max_p_stop: cast.max_p_stop,
+            wasted: self.wasted(k),
+            promotes: cast.promotes,
             waiting,
             workers: stage.workers,
             batch: stage.batch,
@@ -324,6 +412,27 @@ impl Rate<'_> {
             serving: cast.serving,
             classes,
         }
+    }
+
+    /// Promotions out of the levels that belong to a class's lane: its own, and those above it that no class has.
+    fn promoted(&self, before: &StageFrame, now: &StageFrame, k: usize, c: usize) -> Flow {
+        let level = self.cast.level(k, c);
+        let others = || (0..self.cast.classes.len()).map(|other| self.cast.level(k, other));
+        let next = others().filter(|&l| l > level).min().unwrap_or(usize::from(now.levels));
+        // Only who leaves the last of them is seen to climb into the next lane.
+        let last = next.saturating_sub(1);
+        let count = |s: &StageFrame| s.gauges.get(last).map_or(0, |g| g.promoted);
+        self.flow(count(before), count(now))
+    }
+
+    /// Share of the time that the stages before `k` spent in the interval that was for requests turned away at `k`.
+    fn wasted(&self, k: usize) -> f64 {
+        let grown = |of: fn(&StageFrame) -> f64, k: usize| {
+            let at = |frame: &Frame| frame.stages.get(k).map_or(0.0, of);
+            at(self.now) - at(self.before)
+        };
+        let spent: f64 = (0..k).map(|j| grown(|s| s.worked_s, j)).sum();
+        if spent > 0.0 { (grown(|s| s.wasted_s, k) / spent).clamp(0.0, 1.0) } else { 0.0 }
     }
 
     /// The flows of one class at stage `k`, without its lane.
@@ -408,9 +517,9 @@ fn level_sum(stage: &StageFrame, level: usize) -> u32 {
 /// What stands in each class's lane. A class's own requests stand in its own lane while they are at its own
 /// level; one that was moved to another level stands in the lane of that level's first class (or, where a
 /// level belongs to no class, of the next class below it, else in its own).
-fn lanes(cast: &Cast, stage: &StageFrame) -> Vec<Vec<(usize, u32)>> {
+fn lanes(cast: &Cast, k: usize, stage: &StageFrame) -> Vec<Vec<(usize, u32)>> {
     let mut lanes = vec![Vec::new(); cast.classes.len()];
-    let level_of = |c: usize| cast.classes[c].level;
+    let level_of = |c: usize| cast.level(k, c);
     for level in 0..usize::from(stage.levels) {
         // Highest priority first, so the first class at or below the level is its host.
         let host = cast.order.iter().copied().find(|&c| level_of(c) <= level);

@@ -1,27 +1,29 @@
 //! The scenario editor: one section open at a time; every change is checked before it runs, and what breaks a
 //! rule says so at its field.
 
+use super::knobs::Board;
 use super::{Link, Typed, glyph, icons, on, text_field};
 use crate::app::{App, Do, Edit, Mode, Msg, Section};
 use crate::edit::{self, Family, Kind, us, whole};
 use crate::figures;
 use crate::keys;
+use crate::knobs;
 use crate::words::fill;
 use std::rc::Rc;
 use tidegate_core::scenario::v1::{
-    ActionV1, BalancerV1, LawV1, LoadV1, OrderV1, PerV1, QueueV1, ScenarioV1, StageV1, WorkV1,
+    ActionV1, BalancerV1, LawV1, LoadV1, ScenarioV1, StageV1, WorkV1,
 };
 use yew::prelude::*;
 
 /// A change that a field makes with the number in it.
-type Set = Rc<dyn Fn(&mut ScenarioV1, f64)>;
+pub(super) type Set = Rc<dyn Fn(&mut ScenarioV1, f64)>;
 
 /// A change that a field makes with the text in it.
 type SetText = Rc<dyn Fn(&mut ScenarioV1, &str)>;
 /// A change that a choice makes with the number of the option.
-type Pick = Rc<dyn Fn(&mut ScenarioV1, usize)>;
+pub(super) type Pick = Rc<dyn Fn(&mut ScenarioV1, usize)>;
 /// A change without a value.
-type Act = Rc<dyn Fn(&mut ScenarioV1)>;
+pub(super) type Act = Rc<dyn Fn(&mut ScenarioV1)>;
 /// Finds a law in a scenario.
 type LawOf = Rc<dyn Fn(&mut ScenarioV1) -> Option<&mut LawV1>>;
 
@@ -38,6 +40,7 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
             <aside {class} id="editor" aria-label={w.editor}>
                 <div class="sections"><div class="body">
                     if let Some(feed) = app.feed() { <p class="help">{ &feed.scenario.wire().about }</p> }
+                    if let Some((k, _)) = app.why { { super::why::panel(app, link, k) } }
                     <p class="help">{w.live_edit}</p>
                 </div></div>
             </aside>
@@ -93,7 +96,7 @@ fn title(app: &App, section: Section) -> (String, String) {
         }
         Section::Stage(k) => {
             let stage = &wire.stages[k];
-            (fill(w.stage, &[&stage.name]), order_name(app, stage.order).to_owned())
+            (fill(w.stage, &[&stage.name]), knobs::queue_name(&stage.queue, w).to_owned())
         }
         Section::Balancer => (w.balancer.to_owned(), balancer_name(app, &wire.balancer).to_owned()),
         Section::Servers => (w.servers.to_owned(), wire.servers.len().to_string()),
@@ -103,14 +106,6 @@ fn title(app: &App, section: Section) -> (String, String) {
             (w.events.to_owned(), now)
         }
         Section::Run => (w.run.to_owned(), figures::clock_short(app.horizon_s())),
-    }
-}
-
-fn order_name(app: &App, order: OrderV1) -> &'static str {
-    match order {
-        OrderV1::StrictPriority => app.words().order_strict,
-        OrderV1::Fifo => app.words().order_fifo,
-        other => other.word(),
     }
 }
 
@@ -137,7 +132,7 @@ fn body(app: &App, link: &Link, section: Section) -> Html {
 
 /// Range of a slider.
 #[derive(Clone, Copy)]
-enum Range {
+pub(super) enum Range {
     /// None: the number has no sensible ends.
     None,
     /// Even steps.
@@ -174,14 +169,15 @@ impl Range {
     }
 }
 
-struct Number<'a> {
-    id: String,
-    label: &'a str,
-    unit: &'a str,
-    value: f64,
-    whole: bool,
-    range: Range,
-    set: Set,
+/// A number's field.
+pub(super) struct Number<'a> {
+    pub(super) id: String,
+    pub(super) label: &'a str,
+    pub(super) unit: &'a str,
+    pub(super) value: f64,
+    pub(super) whole: bool,
+    pub(super) range: Range,
+    pub(super) set: Set,
 }
 
 fn change(field: &str, typed: &str, number: Option<f64>, set: &Set) -> Msg {
@@ -205,7 +201,7 @@ fn wrong(app: &App, field: &str) -> Html {
     html! { <div class="wrongly" role="alert">{text}{" "}<span class="low">{w.still_running}</span></div> }
 }
 
-fn number(app: &App, link: &Link, n: Number<'_>) -> Html {
+pub(super) fn number(app: &App, link: &Link, n: Number<'_>) -> Html {
     let field = n.id.clone();
     let setter = Rc::clone(&n.set);
     let commit = move |text: String| Some(change(&field, &text, figures::read(&text), &setter));
@@ -267,7 +263,7 @@ fn text(
 }
 
 /// One of several, with icons. The change gets the number of the option.
-fn choices(
+pub(super) fn choices(
     app: &App,
     link: &Link,
     id: &str,
@@ -307,7 +303,7 @@ fn picks(link: &Link, id: &str, set: &Pick, which: impl Fn(Event) -> usize + 'st
 }
 
 /// One of several, as a list.
-fn pick(
+pub(super) fn pick(
     app: &App,
     link: &Link,
     id: String,
@@ -337,7 +333,7 @@ fn pick(
     }
 }
 
-fn act(link: &Link, field: &str, change: Act) -> Callback<MouseEvent> {
+pub(super) fn act(link: &Link, field: &str, change: Act) -> Callback<MouseEvent> {
     let field = field.to_owned();
     link.callback(move |_| {
         let change = Rc::clone(&change);
@@ -349,7 +345,7 @@ fn act(link: &Link, field: &str, change: Act) -> Callback<MouseEvent> {
     })
 }
 
-fn removes(link: &Link, label: String, field: &str, change: Act) -> Html {
+pub(super) fn removes(link: &Link, label: String, field: &str, change: Act) -> Html {
     html! {
         <button class="icon" aria-label={label.clone()} title={label} onclick={act(link, field, change)}>
             { icons::line(icons::CLOSE) }
@@ -483,6 +479,8 @@ fn traffic(app: &App, link: &Link) -> Html {
     let wire = &app.parsed.wire;
     let order = edit::by_priority(wire);
     let many = wire.classes.len() > 1;
+    let root = knobs::json(wire);
+    let board = Board { app, link, root: &root };
     let parts = order.into_iter().enumerate().map(|(rank, c)| {
         let class = &wire.classes[c];
         let kind = Kind::of(&class.load);
@@ -528,6 +526,11 @@ fn traffic(app: &App, link: &Link) -> Html {
                         value: class.delay_weight, whole: false, range: Range::None,
                         set: set(move |s, x| if let Some(c) = s.classes.get_mut(c) { c.delay_weight = x; }),
                     }) }
+                    { for knobs::CLASS.iter().map(|knob| board.knob(&format!("classes[{c}]"), knob)) }
+                    if let Some(retry) = &class.retry {
+                        { law(app, link, &format!("classes[{c}].retry.after"), w.retry_after, &retry.after,
+                            Rc::new(move |s| Some(&mut s.classes.get_mut(c)?.retry.as_mut()?.after))) }
+                    }
                 </details>
             </div>
         }
@@ -678,26 +681,31 @@ fn classifier(app: &App, link: &Link) -> Html {
             </div>
         }
     });
-    html! { <>{ for parts }</> }
+    let root = knobs::json(wire);
+    let board = Board { app, link, root: &root };
+    html! {
+        <>
+            { for parts }
+            <details class="part">
+                <summary class="help">{w.dynamic_priority}</summary>
+                { for knobs::PRIORITY.iter().map(|knob| board.knob("priority", knob)) }
+            </details>
+        </>
+    }
 }
 
 fn stage(app: &App, link: &Link, k: usize) -> Html {
     let w = app.words();
     let stage: &StageV1 = &app.parsed.wire.stages[k];
     let base = format!("stages[{k}]");
-    let (limit, per) = match stage.queue {
-        QueueV1::TailDrop { limit, per } => (limit, per),
-        _ => (0, PerV1::Stage),
-    };
     let split = !stage.split.is_empty();
+    let root = knobs::json(&app.parsed.wire);
+    let board = Board { app, link, root: &root };
     html! {
         <>
-            { choices(app, link, &format!("{base}.order"), w.order, usize::from(stage.order == OrderV1::Fifo), &[
-                (icons::PLOT_STRICT, w.order_strict),
-                (icons::PLOT_FIFO, w.order_fifo),
-            ], Rc::new(move |s, at| if let Some(stage) = s.stages.get_mut(k) {
-                stage.order = if at == 0 { OrderV1::StrictPriority } else { OrderV1::Fifo };
-            })) }
+            { super::why::panel(app, link, k) }
+            { board.plotted(&format!("{base}.queue"), |w| w.who_may_wait, &knobs::QUEUE, 0) }
+            { board.knob(&base, &knobs::ORDER) }
             { number(app, link, Number {
                 id: format!("{base}.workers"), label: w.worker_count, unit: "", value: f64::from(stage.workers),
                 whole: true, range: Range::Log(1.0, 512.0),
@@ -710,22 +718,25 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
                 edit::split(s, k, at == 1);
             })) }
             if split { { for parts(app, link, k, stage) } }
-            { number(app, link, Number {
-                id: format!("{base}.queue.limit"), label: w.queue_limit, unit: w.unit_requests,
-                value: f64::from(limit), whole: true, range: Range::Log(1.0, 2000.0),
-                set: set(move |s, x| edit::set_limit(s, k, whole(x))),
-            }) }
-            { choices(app, link, &format!("{base}.queue.per"), w.limit_counts, usize::from(per == PerV1::Stage), &[
-                (icons::PLOT_LEVEL, w.limit_per_level),
-                (icons::PLOT_STAGE, w.limit_per_stage),
-            ], Rc::new(move |s, at| edit::set_per(s, k, if at == 0 { PerV1::Level } else { PerV1::Stage }))) }
+            <details>
+                <summary class="help">{w.more_controls}</summary>
+                { for knobs::STAGE.iter().map(|knob| board.knob(&base, knob)) }
+            </details>
             { match &stage.work {
-                WorkV1::Stage { service, .. } => law(app, link, &format!("{base}.work.service"), w.own_work, service,
-                    Rc::new(move |s| match s.stages.get_mut(k).map(|s| &mut s.work) {
-                        Some(WorkV1::Stage { service, .. }) => Some(service),
-                        _ => None,
-                    })),
-                WorkV1::Link { .. } | WorkV1::Servers => html! { <p class="help">{w.to_servers}</p> },
+                WorkV1::Stage { service, .. } => html! {
+                    <>
+                        { law(app, link, &format!("{base}.work.service"), w.own_work, service,
+                            Rc::new(move |s| match s.stages.get_mut(k).map(|s| &mut s.work) {
+                                Some(WorkV1::Stage { service, .. }) => Some(service),
+                                _ => None,
+                            })) }
+                        if stage.batch.word() != "one" {
+                            { board.knob(&format!("{base}.work"), &knobs::BATCH_WORK) }
+                        }
+                    </>
+                },
+                WorkV1::Link { .. } => board.knob(&format!("{base}.work"), &knobs::LINK),
+                WorkV1::Servers => html! { <p class="help">{w.to_servers}</p> },
             } }
         </>
     }

@@ -70,16 +70,23 @@ pub(super) fn plot(path: &'static str) -> Html {
     html! { <svg viewBox="0 0 24 18" aria-hidden="true"><path d={path} /></svg> }
 }
 
-pub(super) const PLOT_POISSON: &str = "M3 15V9M6 15v-3M11 15V4M13 15V8M19 15v-5M21 15V7";
-pub(super) const PLOT_EVEN: &str = "M3 15V6M7.5 15V6M12 15V6M16.5 15V6M21 15V6";
-pub(super) const PLOT_BURSTY: &str = "M2 14h5l2-9 2 9h4l2-6 2 6h3";
-pub(super) const PLOT_CLOSED: &str = "M19 6a8 8 0 1 0 1 6M20 3v4h-4";
-pub(super) const PLOT_TRACE: &str = "M4 4h16M4 9h10M4 14h13";
-pub(super) const PLOT_STRICT: &str = "M4 14h16M7 9h10M10 4h4";
-pub(super) const PLOT_FIFO: &str = "M2 9h18m-5-5 5 5-5 5";
-pub(super) const PLOT_SHARED: &str = "M3 4h18v10H3z";
-pub(super) const PLOT_SPLIT: &str = "M3 4h18v10H3zM9 4v10M15 4v10";
-pub(super) const PLOT_LEVEL: &str = "M2 4h14M2 9h9M2 14h17M20 2v14";
-pub(super) const PLOT_STAGE: &str = "M2 15h15V3h5";
-pub(super) const PLOT_ROUND: &str = "M12 3a6 6 0 1 1-6 6M6 5v4h4";
-pub(super) const PLOT_LEAST: &str = "M4 15V9M10 15V4M16 15v-4M21 15V7";
+pub(crate) const PLOT_POISSON: &str = "M3 15V9M6 15v-3M11 15V4M13 15V8M19 15v-5M21 15V7";
+pub(crate) const PLOT_EVEN: &str = "M3 15V6M7.5 15V6M12 15V6M16.5 15V6M21 15V6";
+pub(crate) const PLOT_BURSTY: &str = "M2 14h5l2-9 2 9h4l2-6 2 6h3";
+pub(crate) const PLOT_CLOSED: &str = "M19 6a8 8 0 1 0 1 6M20 3v4h-4";
+pub(crate) const PLOT_TRACE: &str = "M4 4h16M4 9h10M4 14h13";
+pub(crate) const PLOT_STRICT: &str = "M4 14h16M7 9h10M10 4h4";
+pub(crate) const PLOT_FIFO: &str = "M2 9h18m-5-5 5 5-5 5";
+pub(crate) const PLOT_SHARED: &str = "M3 4h18v10H3z";
+pub(crate) const PLOT_SPLIT: &str = "M3 4h18v10H3zM9 4v10M15 4v10";
+pub(crate) const PLOT_LEVEL: &str = "M2 4h14M2 9h9M2 14h17M20 2v14";
+pub(crate) const PLOT_STAGE: &str = "M2 15h15V3h5";
+pub(crate) const PLOT_ROUND: &str = "M12 3a6 6 0 1 1-6 6M6 5v4h4";
+pub(crate) const PLOT_LEAST: &str = "M4 15V9M10 15V4M16 15v-4M21 15V7";
+pub(crate) const PLOT_RED: &str = "M2 15h7l6-5V3h6";
+pub(crate) const PLOT_PRIORITY_RED: &str = "M1 15h3q4 0 5-12M6 15h3q4 0 5-12M11 15h3q4 0 5-12";
+pub(crate) const PLOT_WORK_RED: &str = "M2 15h5l5-4V3h3M15 15a3.5 3.5 0 1 0 7 0 3.5 3.5 0 1 0-7 0m3.5-2v2l1.5 1";
+pub(crate) const PLOT_PDT_RED: &str = "M2 15h4l4-4V5M14 15l-3-3M9 15h4l4-4V3M19 6l2-3 2 3";
+pub(crate) const PLOT_WRED: &str = "M2 15l6-12M6 15l9-8V3M10 15l12-4V3";
+pub(crate) const PLOT_CODEL: &str = "M2 9h20M2 14c3 0 3-10 6-10s3 7 6 7 3-4 8-3";
+pub(crate) const PLOT_PIE: &str = "M2 10h20M2 15c5 0 6-11 10-11 3 0 3 6 10 6";

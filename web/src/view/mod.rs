@@ -2,11 +2,13 @@
 
 mod dialogs;
 mod editor;
-mod icons;
+pub(crate) mod icons;
+mod knobs;
 mod picture;
 mod shell;
 mod states;
 mod time;
+mod why;
 
 use crate::app::{App, Dialog, Do, Msg};
 use crate::draw::Mark;

@@ -6,8 +6,10 @@ use crate::draw::PictureModel;
 use crate::draw::model::StageView;
 use crate::feed::Feed;
 use crate::figures;
+use crate::knobs;
 use crate::words::fill;
-use tidegate_core::scenario::v1::{BalancerV1, OrderV1};
+use tidegate_core::frame::Gauged;
+use tidegate_core::scenario::v1::BalancerV1;
 use yew::prelude::*;
 
 /// More classes than this leave no room for all words about clients.
@@ -203,30 +205,46 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
     let empty = StageView::default();
     let view = feed.model.stages.get(k).unwrap_or(&empty);
     let shed: f64 = view.classes.iter().map(|c| c.shed.per_s).sum();
+    let policy = knobs::queue_name(&spec.queue, w);
     let section = Section::Stage(k);
     let label =
-        fill(w.say_stage, &[&spec.name, w.policy_tail_drop, &view.waiting.to_string(), &figures::rate(shed)]);
+        fill(w.say_stage, &[&spec.name, policy, &view.waiting.to_string(), &figures::rate(shed)]);
     let lanes = feed.cast.order.iter().enumerate().map(|(rank, &c)| {
         let class = view.classes.get(c);
         let waiting = class.map_or(0, |c| c.waiting);
         let wait = class.and_then(|c| c.wait_s).map(figures::wait);
+        let promoted = class.map_or(0.0, |c| c.promoted.per_s);
+        let name = feed.scenario.classes[c].name.as_str();
         html! {
             <div class="lanebox">
                 <div class="lanelabel">
                     { glyph(rank) }<b class="named">{ &feed.scenario.classes[c].name }</b>
-                    <span>{ counted(w.waiting, waiting) }</span>
+                    if let Some(starved) = feed.starved_s(c).filter(|_| waiting > 0 || class.is_some_and(|c| c.shed.per_s > 0.0)) {
+                        <span class="bad">{ fill(w.nobody_served, &[name, &figures::wait(starved)]) }</span>
+                    } else {
+                        <span>{ counted(w.waiting, waiting) }</span>
+                    }
+                    if promoted > 0.0 {
+                        <span class="low">{ fill(w.moved_up, &[&figures::rate(promoted)]) }</span>
+                    }
                     <span class="right"><b>{ wait.unwrap_or_default() }</b></span>
                 </div>
-                <div class="lane" data-class={c.to_string()}></div>
+                <button class="lane" data-class={c.to_string()} aria-label={fill(w.why_of, &[name, &spec.name])}
+                    aria-expanded={(app.why == Some((k, c))).to_string()} onclick={on(link, Do::Why(k, c))} />
             </div>
         }
     });
     let early = pool.is_none();
+    let caption = match view.gauged {
+        _ if !view.has_curve() => None,
+        Gauged::Seconds => Some(w.chance_of_drop_work),
+        _ => Some(w.chance_of_drop),
+    };
     let about = if early {
         let busy: u32 = view.classes.iter().map(|c| c.busy).sum();
         fill(w.busy_of, &[&busy.to_string(), &view.workers.to_string()])
     } else {
-        w.policy_tail_drop.to_owned()
+        policy.to_owned()
     };
     let class = classes!("comp", "stage", early.then_some("early"), open_class(app, section));
     html! {
@@ -234,7 +252,7 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
             <div {class} data-stage={k.to_string()} style={format!("grid-column:{at}")}>
                 { hit(app, link, section, label) }
                 { heading(&spec.name, &about) }
-                <div class="curve"></div>
+                <div class="curve">{ caption.filter(|_| !early) }</div>
                 { for lanes }
                 { stage_foot(app, feed, view, shed) }
             </div>
@@ -282,11 +300,7 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
     let about = if spec.split.is_some() {
         w.workers_split
     } else {
-        match spec.order {
-            OrderV1::StrictPriority => w.order_strict,
-            OrderV1::Fifo => w.order_fifo,
-            _ => "",
-        }
+        knobs::name(knobs::ORDERS, spec.order.word(), w)
     };
     html! {
         <div class={classes!("comp", "pool")} data-stage={k.to_string()}
@@ -391,7 +405,10 @@ fn legend(app: &App) -> Html {
     };
     let flight = (!app.prefs.still && scales.flight > 0)
         .then(|| fill(w.legend_flight, &[&figures::count(scales.flight)]));
-    html! { <div class="legend"><span>{lanes}</span><span>{flight.unwrap_or_default()}</span></div> }
+    let stages = app.feed().map_or(&[][..], |feed| &feed.model.stages);
+    let averaged = stages.iter().any(|s| s.gauged != Gauged::Nothing).then_some(w.legend_average);
+    let ahead = stages.iter().any(|s| s.cumulative).then_some(w.legend_ahead);
+    html! { <div class="legend"><span>{lanes}</span><span>{flight.unwrap_or_default()}</span><span>{averaged}{" "}{ahead}</span></div> }
 }
 
 /// The same state for readers who do not see the picture.

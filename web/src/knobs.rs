@@ -1,0 +1,813 @@
+//! The policies a scenario may choose and their numbers, as tables: what the editor shows is what stands here.
+//!
+//! A value is read from and written to the scenario's JSON form by its place. That costs one reading of a small
+//! text an edit, and spares a function for each of a hundred values. Names, defaults and kinds are held against the
+//! schema by a test, so that the tables cannot part from the format.
+
+use crate::view::icons;
+use crate::words::{Word, Words};
+use serde_json::{Map, Value};
+use tidegate_core::scenario::v1::{QueueV1, ScenarioV1};
+use tidegate_core::scenario::{from_value, to_canonical_json};
+
+/// What a number counts, and how it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nothing.
+    None,
+    /// Requests.
+    Requests,
+    /// Something a second.
+    PerSecond,
+    /// Microseconds, shown as milliseconds.
+    Ms,
+    /// Microseconds, shown as seconds.
+    S,
+    /// A factor.
+    Times,
+    /// Bytes, shown as kilobytes.
+    Kb,
+    /// Bytes a second, shown as megabytes a second.
+    MbPerSecond,
+}
+
+impl Unit {
+    /// How many of the format's units are one that is shown.
+    #[must_use]
+    pub const fn scale(self) -> f64 {
+        match self {
+            Self::Ms | Self::Kb => 1e3,
+            Self::S | Self::MbPerSecond => 1e6,
+            _ => 1.0,
+        }
+    }
+
+    /// The word behind the number.
+    #[must_use]
+    pub const fn word(self, w: &Words) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Requests => w.unit_requests,
+            Self::PerSecond => w.per_second,
+            Self::Ms => "ms",
+            Self::S => "s",
+            Self::Times => "×",
+            Self::Kb => "kB",
+            Self::MbPerSecond => "MB/s",
+        }
+    }
+}
+
+/// What stands where nothing is written, in the format's units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Usual {
+    /// This.
+    Is(f64),
+    /// Something must be written; this, to begin with.
+    Need(f64),
+    /// Four times the field `max`.
+    FourTimesMax,
+    /// No such thing; shown as 0, and 0 takes it away.
+    Off,
+}
+
+/// What kind of value a knob turns.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// A number, with the ends of its slider as shown; the lower end above 0 means even factors.
+    Number(Unit, Usual, (f64, f64)),
+    /// The same without fractions.
+    Whole(Unit, Usual, (f64, f64)),
+    /// Yes or no.
+    Flag(bool),
+    /// One of some words, and which if nothing is written.
+    Words(&'static [(&'static str, Word)], usize),
+    /// One of some objects, and which if nothing is written.
+    Choice(&'static Choice, usize),
+    /// Whole numbers in a list, and what the first is where nothing is written.
+    List(Unit, Option<f64>),
+    /// Objects with these knobs, in a list.
+    Table(&'static [Knob]),
+}
+
+/// One value.
+#[derive(Clone, Copy)]
+pub struct Knob {
+    /// Name of the field; with a dot, of a field in a field.
+    pub key: &'static str,
+    /// What it is called.
+    pub label: Word,
+    /// A sentence about it, where the name does not say enough.
+    pub help: Option<Word>,
+    /// What it may be.
+    pub kind: Kind,
+}
+
+/// One of several policies.
+pub struct Arm {
+    /// The word that chooses it.
+    pub word: &'static str,
+    /// What it is called.
+    pub name: Word,
+    /// A sentence about it; none where the name says it.
+    pub about: Option<Word>,
+    /// A plot of its behaviour.
+    pub icon: &'static str,
+    /// Its numbers, the most important first.
+    pub knobs: &'static [Knob],
+}
+
+/// A choice between policies.
+pub struct Choice {
+    /// The field that holds the word.
+    pub tag: &'static str,
+    /// The policies.
+    pub arms: &'static [Arm],
+}
+
+impl Choice {
+    /// Which policy an object chooses; `usual` where there is none.
+    #[must_use]
+    pub fn chosen(&self, object: Option<&Value>, usual: usize) -> usize {
+        let word = object.and_then(|o| o.get(self.tag)).and_then(Value::as_str);
+        word.and_then(|word| self.arms.iter().position(|arm| arm.word == word)).unwrap_or(usual)
+    }
+
+    /// The object that chooses policy `at`: what must be written, and what both it and `before` have.
+    fn object(&self, at: usize, before: Option<&Value>) -> Value {
+        let Some(arm) = self.arms.get(at) else { return Value::Null };
+        let mut object = Map::new();
+        object.insert(self.tag.to_owned(), arm.word.into());
+        for knob in arm.knobs {
+            let need = match knob.kind {
+                Kind::Number(_, Usual::Need(x), _) => Some(x.into()),
+                Kind::Whole(_, Usual::Need(x), _) => Some((x as u64).into()),
+                Kind::Table(columns) => Some(Value::Array(vec![row(columns)])),
+                _ => None,
+            };
+            let kept = before.and_then(|b| b.get(knob.key)).cloned();
+            if let Some(value) = kept.or(need) {
+                object.insert(knob.key.to_owned(), value);
+            }
+        }
+        Value::Object(object)
+    }
+}
+
+/// A row of a table as it begins.
+#[must_use]
+pub fn row(columns: &[Knob]) -> Value {
+    let cell = |knob: &Knob| match knob.kind {
+        Kind::Number(_, Usual::Need(x) | Usual::Is(x), _) => x,
+        _ => 0.0,
+    };
+    Value::Object(columns.iter().map(|k| (k.key.to_owned(), cell(k).into())).collect())
+}
+
+/// The scenario as JSON.
+#[must_use]
+pub fn json(s: &ScenarioV1) -> Value {
+    serde_json::from_str(&to_canonical_json(s)).unwrap_or(Value::Null)
+}
+
+/// The value at a path such as `stages[0].queue.min`.
+#[must_use]
+pub fn at<'a>(root: &'a Value, path: &str) -> Option<&'a Value> {
+    steps(path).try_fold(root, |value, step| match step.parse::<usize>() {
+        Ok(i) => value.get(i),
+        Err(_) => value.get(step),
+    })
+}
+
+fn steps(path: &str) -> impl Iterator<Item = &str> {
+    path.split(['.', '[', ']']).filter(|step| !step.is_empty())
+}
+
+/// Writes a value at a path, or takes it away. A value that the format cannot hold changes nothing.
+pub fn put(s: &mut ScenarioV1, path: &str, to: Option<Value>) {
+    let mut root = json(s);
+    let mut place = &mut root;
+    let mut way = steps(path).peekable();
+    while let Some(step) = way.next() {
+        let last = way.peek().is_none();
+        place = match (place, step.parse::<usize>()) {
+            (Value::Array(list), Ok(i)) if i < list.len() => &mut list[i],
+            (Value::Object(map), Err(_)) if last && to.is_none() => {
+                map.remove(step);
+                break;
+            }
+            (Value::Object(map), Err(_)) => {
+                let inside = map.entry(step).or_insert(Value::Null);
+                if inside.is_null() {
+                    *inside = Value::Object(Map::new());
+                }
+                inside
+            }
+            _ => return,
+        };
+        if last && let Some(to) = &to {
+            *place = to.clone();
+        }
+    }
+    if let Ok(parsed) = from_value(&root) {
+        *s = parsed.wire;
+    }
+}
+
+/// Chooses policy `to` at a path.
+pub fn choose(s: &mut ScenarioV1, path: &str, choice: &Choice, to: usize) {
+    let root = json(s);
+    // The word of nothing at all takes the object away.
+    let some = choice.arms.get(to).is_some_and(|arm| !arm.word.is_empty());
+    put(s, path, some.then(|| choice.object(to, at(&root, path))));
+}
+
+/// Writes a number, given as shown; 0 takes away what is not always there.
+pub fn turn(s: &mut ScenarioV1, path: &str, knob: &Knob, shown: f64) {
+    let (unit, usual, whole) = match knob.kind {
+        Kind::Number(unit, usual, _) => (unit, usual, unit.scale() > 1.0 && unit != Unit::MbPerSecond),
+        Kind::Whole(unit, usual, _) => (unit, usual, true),
+        _ => return,
+    };
+    let off = usual == Usual::Off && shown == 0.0;
+    // Of a record that is there for this number, nothing stays.
+    let path = match knob.key.split_once('.') {
+        Some((_, rest)) if off => &path[..path.len() - rest.len() - 1],
+        _ => path,
+    };
+    put(s, path, (!off).then(|| number(shown * unit.scale(), whole)));
+}
+
+/// A number as the format wants it.
+#[must_use]
+pub fn number(x: f64, whole: bool) -> Value {
+    if whole { (x.round().clamp(0.0, 9e15) as u64).into() } else { x.into() }
+}
+
+/// The number a knob shows.
+#[must_use]
+pub fn shown(object: Option<&Value>, path: &str, knob: &Knob) -> f64 {
+    let (Kind::Number(unit, usual, _) | Kind::Whole(unit, usual, _)) = knob.kind else { return 0.0 };
+    let get = |key: &str| object.and_then(|o| at(o, key)).and_then(Value::as_f64);
+    let usual = match usual {
+        Usual::Is(x) | Usual::Need(x) => x,
+        Usual::FourTimesMax => (4.0 * get("max").unwrap_or(280.0)).ceil().max(1.0),
+        Usual::Off => 0.0,
+    };
+    get(path).unwrap_or(usual) / unit.scale()
+}
+
+const fn knob(key: &'static str, label: Word, kind: Kind) -> Knob {
+    Knob { key, label, help: None, kind }
+}
+
+const fn helped(key: &'static str, label: Word, help: Word, kind: Kind) -> Knob {
+    Knob { key, label, help: Some(help), kind }
+}
+
+const fn arm(
+    word: &'static str,
+    name: Word,
+    about: Word,
+    icon: &'static str,
+    knobs: &'static [Knob],
+) -> Arm {
+    Arm { word, name, about: Some(about), icon, knobs }
+}
+
+const fn plain(word: &'static str, name: Word, knobs: &'static [Knob]) -> Arm {
+    Arm { word, name, about: None, icon: "", knobs }
+}
+
+use Kind::{Flag, List, Number, Table, Whole};
+use Usual::{FourTimesMax, Is, Need, Off};
+
+// ----- parts that several policies have -----
+
+const PER: &[(&str, Word)] = &[("level", |w| w.limit_per_level), ("stage", |w| w.limit_per_stage)];
+
+const SPACING: &[(&str, Word)] = &[
+    ("bernoulli", |w| w.spacing_bernoulli),
+    ("uniform", |w| w.spacing_uniform),
+    ("wait", |w| w.spacing_wait),
+];
+
+const fn limit(usual: Usual) -> Knob {
+    knob("limit", |w| w.queue_limit, Whole(Unit::Requests, usual, (1.0, 5000.0)))
+}
+
+const fn lengths(min: Usual, max: Usual) -> [Knob; 2] {
+    [
+        knob("min", |w| w.knob_min, Number(Unit::Requests, min, (1.0, 1000.0))),
+        knob("max", |w| w.knob_max, Number(Unit::Requests, max, (1.0, 1000.0))),
+    ]
+}
+
+const LENGTHS: [Knob; 2] = lengths(Is(200.0), Is(280.0));
+const LOWER_LENGTHS: [Knob; 2] = lengths(Is(50.0), Is(100.0));
+const CURVE: [Knob; 2] = lengths(Need(200.0), Need(280.0));
+const MAX_P: Knob = knob("max_p", |w| w.max_chance, Number(Unit::None, Is(0.2), (0.01, 1.0)));
+const WEIGHT: Knob = helped("weight", |w| w.weight, |w| w.weight_help, Number(Unit::None, Is(0.02), (0.001, 1.0)));
+const GENTLE: Knob = helped("gentle", |w| w.gentle, |w| w.gentle_help, Flag(false));
+
+const fn adapt(usual: usize) -> Knob {
+    helped("adapt", |w| w.adapt, |w| w.adapt_help, Kind::Choice(&ADAPT, usual))
+}
+
+static ADAPT: Choice = Choice {
+    tag: "rule",
+    arms: &[
+        plain("none", |w| w.adapt_none, &[]),
+        plain(
+            "counters",
+            |w| w.adapt_counters,
+            &[
+                knob("factor", |w| w.factor, Number(Unit::Times, Is(2.0), (1.05, 10.0))),
+                knob("repeat", |w| w.repeat, Whole(Unit::Requests, Is(5.0), (1.0, 100.0))),
+            ],
+        ),
+        plain("feng", |w| w.adapt_feng, &[]),
+        plain("floyd", |w| w.adapt_floyd, &[]),
+    ],
+};
+
+// ----- a stage -----
+
+/// Who may wait.
+pub static QUEUE: Choice = Choice {
+    tag: "policy",
+    arms: &[
+        arm(
+            "tail_drop",
+            |w| w.policy_tail_drop,
+            |w| w.about_tail_drop,
+            icons::PLOT_STAGE,
+            &[limit(Is(1_000.0)), knob("per", |w| w.limit_counts, Kind::Words(PER, 0))],
+        ),
+        arm(
+            "work_red",
+            |w| w.policy_work_red,
+            |w| w.about_work_red,
+            icons::PLOT_WORK_RED,
+            &[
+                knob("min_us", |w| w.knob_min, Number(Unit::S, Is(1e6), (0.01, 30.0))),
+                knob("max_us", |w| w.knob_max, Number(Unit::S, Is(2e6), (0.01, 30.0))),
+                MAX_P,
+                adapt(0),
+                helped("tau_us", |w| w.tau, |w| w.tau_help, Number(Unit::S, Is(250e3), (0.01, 10.0))),
+                helped("hard", |w| w.hard, |w| w.hard_help, Number(Unit::Times, Is(1.5), (1.0, 5.0))),
+                limit(Is(10_000.0)),
+            ],
+        ),
+        arm(
+            "priority_red",
+            |w| w.policy_priority_red,
+            |w| w.about_priority_red,
+            icons::PLOT_PRIORITY_RED,
+            &[
+                LENGTHS[0],
+                LENGTHS[1],
+                MAX_P,
+                adapt(1),
+                WEIGHT,
+                GENTLE,
+                helped("spacing", |w| w.spacing, |w| w.spacing_help, Kind::Words(SPACING, 0)),
+                helped("adapt_per", |w| w.adapt_per, |w| w.adapt_per_help, Kind::Words(PER, 1)),
+                helped("update_per", |w| w.update_per, |w| w.update_per_help, Kind::Words(PER, 1)),
+                helped("on_departure", |w| w.on_departure, |w| w.on_departure_help, Flag(true)),
+                limit(FourTimesMax),
+            ],
+        ),
+        arm(
+            "red",
+            |w| w.policy_red,
+            |w| w.about_red,
+            icons::PLOT_RED,
+            &[
+                LENGTHS[0],
+                LENGTHS[1],
+                MAX_P,
+                adapt(0),
+                WEIGHT,
+                GENTLE,
+                helped("spacing", |w| w.spacing, |w| w.spacing_help, Kind::Words(SPACING, 1)),
+                limit(FourTimesMax),
+            ],
+        ),
+        arm(
+            "pdt_red",
+            |w| w.policy_pdt_red,
+            |w| w.about_pdt_red,
+            icons::PLOT_PDT_RED,
+            &[
+                LOWER_LENGTHS[0],
+                LOWER_LENGTHS[1],
+                MAX_P,
+                helped("gain", |w| w.room_gain, |w| w.room_gain_help, Number(Unit::None, Is(0.1), (0.0, 1.0))),
+                WEIGHT,
+                limit(Is(1_000.0)),
+            ],
+        ),
+        arm(
+            "wred",
+            |w| w.policy_wred,
+            |w| w.about_wred,
+            icons::PLOT_WRED,
+            &[
+                knob("curves", |w| w.curve, Table(&[CURVE[0], CURVE[1], MAX_P])),
+                helped(
+                    "average",
+                    |w| w.average_counts,
+                    |w| w.average_counts_help,
+                    Kind::Words(
+                        &[("all", |w| w.counts_all), ("above", |w| w.counts_above), ("level", |w| w.counts_level)],
+                        1,
+                    ),
+                ),
+                WEIGHT,
+                limit(Is(1_000.0)),
+            ],
+        ),
+        arm(
+            "codel",
+            |w| w.policy_codel,
+            |w| w.about_codel,
+            icons::PLOT_CODEL,
+            &[
+                knob("target_us", |w| w.target_wait, Number(Unit::Ms, Is(5e3), (0.1, 10_000.0))),
+                helped("interval_us", |w| w.interval, |w| w.interval_help, Number(Unit::Ms, Is(100e3), (1.0, 10_000.0))),
+                limit(Is(1_000.0)),
+            ],
+        ),
+        arm(
+            "pie",
+            |w| w.policy_pie,
+            |w| w.about_pie,
+            icons::PLOT_PIE,
+            &[
+                knob("target_us", |w| w.target_wait, Number(Unit::Ms, Is(15e3), (0.1, 10_000.0))),
+                helped("burst_us", |w| w.burst_passes, |w| w.burst_passes_help, Number(Unit::Ms, Is(150e3), (0.0, 1000.0))),
+                knob("update_us", |w| w.period, Number(Unit::Ms, Is(15e3), (1.0, 1000.0))),
+                limit(Is(1_000.0)),
+            ],
+        ),
+        arm(
+            "adaptive_rate",
+            |w| w.policy_adaptive_rate,
+            |w| w.about_adaptive_rate,
+            icons::PLOT_BURSTY,
+            &[
+                helped("target_us", |w| w.target_response, |w| w.target_response_help, Number(Unit::Ms, Need(1e6), (1.0, 30_000.0))),
+                knob(
+                    "rule",
+                    |w| w.rate_rule,
+                    Kind::Words(
+                        &[
+                            ("direct", |w| w.rule_direct),
+                            ("multiclass", |w| w.rule_multiclass),
+                            ("pid", |w| w.rule_pid),
+                            ("mm1", |w| w.rule_mm1),
+                        ],
+                        0,
+                    ),
+                ),
+                limit(Is(10_000.0)),
+            ],
+        ),
+        arm(
+            "enqueue_rate",
+            |w| w.policy_enqueue_rate,
+            |w| w.about_enqueue_rate,
+            icons::PLOT_EVEN,
+            &[
+                knob("rate_per_s", |w| w.rate, Number(Unit::PerSecond, Need(100.0), (1.0, 2000.0))),
+                helped("depth", |w| w.depth, |w| w.depth_help, Number(Unit::Requests, Is(10.0), (1.0, 1000.0))),
+                limit(Is(10_000.0)),
+            ],
+        ),
+        arm(
+            "length_threshold",
+            |w| w.policy_length_threshold,
+            |w| w.about_length_threshold,
+            icons::PLOT_LEVEL,
+            &[knob("threshold", |w| w.threshold, Whole(Unit::Requests, Is(1e6), (1.0, 10_000.0)))],
+        ),
+    ],
+};
+
+/// Who goes first.
+pub const ORDERS: &[(&str, Word)] = &[
+    ("strict_priority", |w| w.order_strict),
+    ("fifo", |w| w.order_fifo),
+    ("weighted_fair", |w| w.order_fair),
+    ("wtp", |w| w.order_wtp),
+    ("pad", |w| w.order_pad),
+    ("hpd", |w| w.order_hpd),
+    ("earliest_deadline", |w| w.order_deadline),
+    ("adaptive_lifo", |w| w.order_lifo),
+];
+
+/// Who goes first, as a knob of a stage.
+pub static ORDER: Knob = knob("order", |w| w.order, Kind::Words(ORDERS, 0));
+
+/// Name of one of some words.
+#[must_use]
+pub fn name(words: &[(&str, Word)], word: &str, w: &Words) -> &'static str {
+    words.iter().find(|(known, _)| *known == word).map_or("", |(_, name)| name(w))
+}
+
+/// Name of a queue control.
+#[must_use]
+pub fn queue_name(queue: &QueueV1, w: &Words) -> &'static str {
+    QUEUE.arms.iter().find(|arm| arm.word == queue.word()).map_or("", |arm| (arm.name)(w))
+}
+
+/// A sentence about a queue control.
+#[must_use]
+pub fn queue_about(queue: &QueueV1, w: &Words) -> &'static str {
+    let arm = QUEUE.arms.iter().find(|arm| arm.word == queue.word());
+    arm.and_then(|arm| arm.about).map_or("", |about| about(w))
+}
+
+static AGEING: Choice = Choice {
+    tag: "rule",
+    arms: &[
+        plain("none", |w| w.ageing_none, &[]),
+        arm(
+            "promote",
+            |w| w.ageing_promote,
+            |w| w.about_promote,
+            "",
+            &[knob("after_us", |w| w.promote_after, List(Unit::S, Some(2e6)))],
+        ),
+        arm(
+            "share",
+            |w| w.ageing_share,
+            |w| w.about_share,
+            "",
+            &[
+                knob("after_us", |w| w.overdue_after, Number(Unit::S, Is(2e6), (0.01, 60.0))),
+                knob("share", |w| w.overdue_share, Number(Unit::None, Is(0.2), (0.01, 0.9))),
+            ],
+        ),
+    ],
+};
+
+const fn pool_ends(most: f64) -> [Knob; 2] {
+    [
+        knob("min", |w| w.fewest, Whole(Unit::None, Is(1.0), (1.0, 512.0))),
+        knob("max", |w| w.most, Whole(Unit::None, Is(most), (1.0, 1000.0))),
+    ]
+}
+
+const FEW: [Knob; 2] = pool_ends(20.0);
+const MANY: [Knob; 2] = pool_ends(1_000.0);
+const POOL_PERIOD: Knob = knob("period_us", |w| w.period, Number(Unit::Ms, Is(100e3), (1.0, 10_000.0)));
+
+static POOL: Choice = Choice {
+    tag: "control",
+    arms: &[
+        plain("fixed", |w| w.pool_fixed, &[]),
+        arm(
+            "threads",
+            |w| w.pool_threads,
+            |w| w.about_threads,
+            "",
+            &[
+                FEW[0],
+                FEW[1],
+                knob("threshold", |w| w.grow_above, Whole(Unit::Requests, Is(100.0), (1.0, 1000.0))),
+                knob("period_us", |w| w.period, Number(Unit::S, Is(2e6), (0.1, 60.0))),
+                knob("idle_us", |w| w.idle_goes, Number(Unit::S, Is(5e6), (0.1, 60.0))),
+            ],
+        ),
+        arm(
+            "aimd",
+            |w| w.pool_aimd,
+            |w| w.about_aimd,
+            "",
+            &[
+                knob("target_us", |w| w.too_long, Number(Unit::Ms, Need(1e6), (1.0, 30_000.0))),
+                MANY[0],
+                MANY[1],
+                POOL_PERIOD,
+            ],
+        ),
+        arm(
+            "gradient",
+            |w| w.pool_gradient,
+            |w| w.about_gradient,
+            "",
+            &[
+                helped("tolerance", |w| w.tolerance, |w| w.tolerance_help, Number(Unit::Times, Is(1.5), (1.0, 5.0))),
+                MANY[0],
+                MANY[1],
+                POOL_PERIOD,
+            ],
+        ),
+    ],
+};
+
+static BATCH: Choice = Choice {
+    tag: "control",
+    arms: &[
+        plain("one", |w| w.batch_one, &[]),
+        plain("fixed", |w| w.batch_fixed, &[knob("size", |w| w.batch_size, Whole(Unit::Requests, Need(8.0), (2.0, 1000.0)))]),
+        arm(
+            "adaptive",
+            |w| w.batch_adaptive,
+            |w| w.about_batch_adaptive,
+            "",
+            &[
+                knob("min", |w| w.fewest, Whole(Unit::Requests, Is(2.0), (1.0, 1000.0))),
+                knob("max", |w| w.most, Whole(Unit::Requests, Is(1_000.0), (2.0, 1000.0))),
+                knob("period_us", |w| w.period, Number(Unit::Ms, Is(1e6), (10.0, 10_000.0))),
+            ],
+        ),
+    ],
+};
+
+/// What a stage has besides workers, order and queue control.
+pub const STAGE: &[Knob] = &[
+    knob("ageing", |w| w.ageing, Kind::Choice(&AGEING, 0)),
+    knob("pool", |w| w.pool_size, Kind::Choice(&POOL, 0)),
+    knob("batch", |w| w.batches, Kind::Choice(&BATCH, 0)),
+    helped("starts_per_s", |w| w.starts, |w| w.off_at_zero, Number(Unit::PerSecond, Off, (0.0, 2000.0))),
+    knob(
+        "expired",
+        |w| w.expired,
+        Kind::Words(&[("shed", |w| w.expired_shed), ("serve", |w| w.expired_serve)], 0),
+    ),
+];
+
+/// Overhead of a batch.
+pub const BATCH_WORK: Knob = knob("batch_us", |w| w.batch_work, Number(Unit::Ms, Is(0.0), (0.0, 1000.0)));
+/// What a link carries.
+pub const LINK: Knob =
+    knob("bytes_per_s", |w| w.link_rate, Number(Unit::MbPerSecond, Need(1e6), (0.01, 1000.0)));
+
+// ----- a class -----
+
+static SIZE: Choice = Choice {
+    tag: "law",
+    arms: &[
+        plain("", |w| w.size_unknown, &[]),
+        plain("constant", |w| w.law_constant, &[knob("bytes", |w| w.size, Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)))]),
+        plain(
+            "uniform",
+            |w| w.law_uniform,
+            &[
+                knob("min_bytes", |w| w.size_least, Whole(Unit::Kb, Need(10e3), (0.1, 100_000.0))),
+                knob("max_bytes", |w| w.size_most, Whole(Unit::Kb, Need(200e3), (0.1, 100_000.0))),
+            ],
+        ),
+        plain("lognormal", |w| w.law_lognormal, &[SIZE_MEAN, knob("cv", |_| "cv", Number(Unit::None, Need(1.5), (0.0, 10.0)))]),
+        plain(
+            "pareto",
+            |w| w.law_pareto,
+            &[
+                SIZE_MEAN,
+                knob("alpha", |_| "α", Number(Unit::None, Need(1.5), (0.5, 4.0))),
+                knob("ratio", |w| w.size_ratio, Number(Unit::Times, Is(1e4), (2.0, 1e6))),
+            ],
+        ),
+    ],
+};
+
+const SIZE_MEAN: Knob = knob("mean_bytes", |w| w.size_mean, Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)));
+
+/// What a class has besides load, service, priority and rules.
+pub const CLASS: &[Knob] = &[
+    helped("deadline_us", |w| w.deadline_knob, |w| w.off_at_zero, Number(Unit::S, Off, (0.0, 10.0))),
+    helped("share", |w| w.fair_share, |w| w.fair_share_help, Number(Unit::None, Is(1.0), (0.1, 10.0))),
+    helped("retry.times", |w| w.retries, |w| w.retries_help, Whole(Unit::Times, Off, (0.0, 10.0))),
+    knob("size", |w| w.size, Kind::Choice(&SIZE, 0)),
+];
+
+// ----- priority -----
+
+/// How a level is made.
+pub const PRIORITY: &[Knob] = &[
+    helped("per_stage", |w| w.per_stage, |w| w.per_stage_help, Flag(false)),
+    helped("size_limits", |w| w.size_limits, |w| w.size_limits_help, List(Unit::Kb, None)),
+    knob("size_in_queue", |w| w.size_in_queue, Flag(false)),
+    helped("levels", |w| w.levels, |w| w.levels_help, Whole(Unit::None, Off, (0.0, 16.0))),
+    knob("clamp", |w| w.clamp, Flag(false)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::scenario::{Scenario, json_schema, presets};
+
+    fn wire() -> ScenarioV1 {
+        presets::get("flash-crowd").expect("a preset").scenario().wire().clone()
+    }
+
+    /// The schema's object for an arm of a choice, or for a record.
+    fn shape<'a>(schema: &'a Value, def: &str, tag: Option<(&str, &str)>) -> &'a Value {
+        let def = &schema["$defs"][def];
+        let Some((tag, word)) = tag else { return def };
+        let arms = def["oneOf"].as_array().expect("a choice");
+        let arm = arms.iter().find(|arm| arm["properties"][tag]["const"] == word);
+        arm.unwrap_or_else(|| panic!("no {word} in the schema"))
+    }
+
+    /// Holds the knobs of an object against its schema, in both directions unless `part`.
+    #[track_caller]
+    fn check(schema: &Value, name: &str, knobs: &[Knob], tag: &str, part: bool) {
+        let object = &schema["properties"];
+        let keys: Vec<&str> = knobs.iter().filter_map(|k| k.key.split('.').next()).collect();
+        for key in object.as_object().expect("an object").keys().filter(|k| *k != tag && !part) {
+            assert!(keys.contains(&key.as_str()), "{name}.{key} has no knob");
+        }
+        for knob in knobs.iter().filter(|k| !k.key.contains('.')) {
+            let field = &object[knob.key];
+            assert!(!field.is_null(), "{name} has no field {}", knob.key);
+            let usual = match knob.kind {
+                Number(_, Is(x), _) | Whole(_, Is(x), _) => Some(x.into()),
+                Flag(x) => Some(Value::from(x)),
+                Kind::Words(words, i) => Some(words[i].0.into()),
+                _ => None,
+            };
+            let same = |a: &Value, b: &Value| a == b || a.as_f64().is_some_and(|x| Some(x) == b.as_f64());
+            if let Some(usual) = usual {
+                assert!(same(&field["default"], &usual), "{name}.{}: {usual} here, {field} there", knob.key);
+            }
+        }
+    }
+
+    fn check_choice(schema: &Value, def: &str, choice: &Choice) {
+        for arm in choice.arms.iter().filter(|arm| !arm.word.is_empty()) {
+            let there = shape(schema, def, Some((choice.tag, arm.word)));
+            check(there, &format!("{def} {}", arm.word), arm.knobs, choice.tag, false);
+        }
+        let known = choice.arms.iter().filter(|arm| !arm.word.is_empty()).count();
+        let all = schema["$defs"][def]["oneOf"].as_array().expect("a choice").len();
+        assert_eq!(known, all, "policies of {def}");
+    }
+
+    #[test]
+    fn the_tables_are_those_of_the_format() {
+        let schema = json_schema();
+        for (def, choice) in [
+            ("queue", &QUEUE),
+            ("ageing", &AGEING),
+            ("pool", &POOL),
+            ("batch", &BATCH),
+            ("size", &SIZE),
+            ("adapt", &ADAPT),
+        ] {
+            check_choice(&schema, def, choice);
+        }
+        check(shape(&schema, "stage", None), "stage", STAGE, "", true);
+        check(shape(&schema, "class", None), "class", CLASS, "", true);
+        check(shape(&schema, "priority", None), "priority", PRIORITY, "", false);
+    }
+
+    #[test]
+    fn every_policy_can_be_chosen_and_run() {
+        for (path, choice) in
+            [("queue", &QUEUE), ("ageing", &AGEING), ("pool", &POOL), ("batch", &BATCH)]
+        {
+            let mut s = wire();
+            for (i, arm) in choice.arms.iter().enumerate() {
+                let path = format!("stages[1].{path}");
+                choose(&mut s, &path, choice, i);
+                assert_eq!(choice.chosen(at(&json(&s), &path), 0), i, "{} was chosen", arm.word);
+                if let Err(e) = Scenario::check(s.clone()) {
+                    panic!("{}: {e}", arm.word);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_two_policies_share_is_kept() {
+        let mut s = wire();
+        choose(&mut s, "stages[1].queue", &QUEUE, 2);
+        turn(&mut s, "stages[1].queue.min", &LENGTHS[0], 120.0);
+        choose(&mut s, "stages[1].queue", &QUEUE, 3);
+        let root = json(&s);
+        assert_eq!(QUEUE.arms[3].word, "red");
+        assert_eq!(shown(at(&root, "stages[1].queue"), "min", &LENGTHS[0]), 120.0);
+        assert_eq!(shown(at(&root, "stages[1].queue"), "max", &LENGTHS[1]), 280.0);
+    }
+
+    #[test]
+    fn numbers_are_written_in_the_units_of_the_format() {
+        let mut s = wire();
+        choose(&mut s, "stages[0].queue", &QUEUE, 1);
+        turn(&mut s, "stages[0].queue.min_us", &QUEUE.arms[1].knobs[0], 0.5);
+        assert_eq!(at(&json(&s), "stages[0].queue.min_us"), Some(&500_000.into()));
+        let deadline = CLASS[0];
+        turn(&mut s, "classes[0].deadline_us", &deadline, 2.5);
+        assert_eq!(s.classes[0].deadline_us, Some(2_500_000));
+        turn(&mut s, "classes[0].deadline_us", &deadline, 0.0);
+        assert_eq!(s.classes[0].deadline_us, None);
+        turn(&mut s, "classes[0].retry.times", &CLASS[2], 4.0);
+        assert_eq!(s.classes[0].retry.as_ref().map(|r| r.times), Some(4));
+        turn(&mut s, "classes[0].retry.times", &CLASS[2], 0.0);
+        assert_eq!(s.classes[0].retry, None);
+    }
+}

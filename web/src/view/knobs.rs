@@ -1,0 +1,214 @@
+//! Renders the tables of [`knobs`](crate::knobs): policies with their numbers.
+
+use super::Link;
+use super::editor::{Number, Pick, Range, act, choices, number, pick, removes};
+use crate::app::App;
+use crate::knobs::{self, Choice, Kind, Knob, Unit, at};
+use crate::words::{Word, fill};
+use serde_json::Value;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// More knobs than this are behind a line that opens.
+const AT_ONCE: usize = 4;
+
+/// What every knob of a section needs.
+#[derive(Clone, Copy)]
+pub(super) struct Board<'a> {
+    pub(super) app: &'a App,
+    pub(super) link: &'a Link,
+    /// The scenario as JSON.
+    pub(super) root: &'a Value,
+}
+
+impl Board<'_> {
+    /// The knobs of the object at `base`.
+    pub(super) fn knobs(self, base: &str, list: &'static [Knob]) -> Html {
+        let (first, rest) = list.split_at(list.len().min(AT_ONCE + usize::from(list.len() == AT_ONCE + 1)));
+        let more = fill(self.app.words().more_numbers, &[&rest.len().to_string()]);
+        html! {
+            <>
+                { for first.iter().map(|k| self.knob(base, k)) }
+                if !rest.is_empty() {
+                    <details>
+                        <summary class="help">{more}</summary>
+                        { for rest.iter().map(|k| self.knob(base, k)) }
+                    </details>
+                }
+            </>
+        }
+    }
+
+    /// One knob of the object at `base`, with its sentence.
+    pub(super) fn knob(self, base: &str, knob: &'static Knob) -> Html {
+        let path = format!("{base}.{}", knob.key);
+        let field = match knob.kind {
+            Kind::Number(unit, _, ends) => self.number(base, &path, knob, unit, ends, false),
+            Kind::Whole(unit, _, ends) => self.number(base, &path, knob, unit, ends, unit.scale() == 1.0),
+            Kind::Flag(usual) => {
+                let now = at(self.root, &path).and_then(Value::as_bool).unwrap_or(usual);
+                let to = path.clone();
+                self.pick(path, knob.label, usize::from(now), &[|w| w.no, |w| w.yes], Rc::new(move |s, i| {
+                    knobs::put(s, &to, Some((i == 1).into()));
+                }))
+            }
+            Kind::Words(words, usual) => {
+                let now = at(self.root, &path).and_then(Value::as_str);
+                let now = now.and_then(|now| words.iter().position(|(word, _)| *word == now)).unwrap_or(usual);
+                let names: Vec<Word> = words.iter().map(|(_, name)| *name).collect();
+                let to = path.clone();
+                self.pick(path, knob.label, now, &names, Rc::new(move |s, i| {
+                    knobs::put(s, &to, words.get(i).map(|(word, _)| (*word).into()));
+                }))
+            }
+            Kind::Choice(choice, usual) => self.choice(&path, knob.label, choice, usual),
+            Kind::List(unit, usual) => self.list(&path, knob, unit, usual),
+            Kind::Table(columns) => self.table(&path, knob, columns),
+        };
+        let help = knob.help.map(|help| html! { <p class="help">{ help(self.app.words()) }</p> });
+        html! { <>{ field }{ help.unwrap_or_default() }</> }
+    }
+
+    fn number(
+        self,
+        base: &str,
+        path: &str,
+        knob: &'static Knob,
+        unit: Unit,
+        (low, high): (f64, f64),
+        whole: bool,
+    ) -> Html {
+        let w = self.app.words();
+        let to = path.to_owned();
+        let n = Number {
+            id: path.to_owned(),
+            label: (knob.label)(w),
+            unit: unit.word(w),
+            value: knobs::shown(at(self.root, base), knob.key, knob),
+            whole,
+            range: if low > 0.0 { Range::Log(low, high) } else { Range::Linear(low, high) },
+            set: Rc::new(move |s, x| knobs::turn(s, &to, knob, x)),
+        };
+        number(self.app, self.link, n)
+    }
+
+    fn pick(self, path: String, label: Word, now: usize, names: &[Word], set: Pick) -> Html {
+        let w = self.app.words();
+        let names: Vec<String> = names.iter().map(|name| name(w).to_owned()).collect();
+        pick(self.app, self.link, path, label(w), now, &names, set)
+    }
+
+    /// A choice as a list, with the numbers of the policy that is chosen.
+    fn choice(self, path: &str, label: Word, choice: &'static Choice, usual: usize) -> Html {
+        let names: Vec<Word> = choice.arms.iter().map(|arm| arm.name).collect();
+        let now = choice.chosen(at(self.root, path), usual);
+        let list = self.pick(path.to_owned(), label, now, &names, Self::chooses(path, choice));
+        html! { <>{ list }{ self.chosen(path, choice, now) }</> }
+    }
+
+    /// A choice with a plot for each policy.
+    pub(super) fn plotted(self, path: &str, label: Word, choice: &'static Choice, usual: usize) -> Html {
+        let w = self.app.words();
+        let now = choice.chosen(at(self.root, path), usual);
+        let options: Vec<_> = choice.arms.iter().map(|arm| (arm.icon, (arm.name)(w))).collect();
+        let all = choices(self.app, self.link, path, label(w), now, &options, Self::chooses(path, choice));
+        html! { <>{ all }{ self.chosen(path, choice, now) }</> }
+    }
+
+    fn chooses(path: &str, choice: &'static Choice) -> Pick {
+        let to = path.to_owned();
+        Rc::new(move |s, i| knobs::choose(s, &to, choice, i))
+    }
+
+    fn chosen(self, path: &str, choice: &'static Choice, now: usize) -> Html {
+        let Some(arm) = choice.arms.get(now) else { return Html::default() };
+        html! {
+            <div class="policy" key={arm.word}>
+                if let Some(about) = arm.about { <p class="help">{ about(self.app.words()) }</p> }
+                { self.knobs(path, arm.knobs) }
+            </div>
+        }
+    }
+
+    fn list(self, path: &str, knob: &'static Knob, unit: Unit, usual: Option<f64>) -> Html {
+        let w = self.app.words();
+        let written = at(self.root, path).and_then(Value::as_array);
+        let values: Vec<f64> = match written {
+            Some(list) => list.iter().filter_map(Value::as_f64).collect(),
+            None => usual.into_iter().collect(),
+        };
+        let values = Rc::new(values);
+        let least = usize::from(usual.is_some());
+        let rows = (0..values.len()).map(|i| {
+            let (to, all) = (path.to_owned(), Rc::clone(&values));
+            let n = Number {
+                id: format!("{path}[{i}]"),
+                label: (knob.label)(w),
+                unit: unit.word(w),
+                value: values[i] / unit.scale(),
+                whole: false,
+                range: Range::None,
+                set: Rc::new(move |s, x| {
+                    let mut all = all.to_vec();
+                    all[i] = x * unit.scale();
+                    put_list(s, &to, &all);
+                }),
+            };
+            number(self.app, self.link, n)
+        });
+        let resized = |all: Vec<f64>| {
+            let to = path.to_owned();
+            act(self.link, path, Rc::new(move |s| put_list(s, &to, &all)))
+        };
+        let shorter = (values.len() > least).then(|| resized(values[..values.len() - 1].to_vec()));
+        let mut longer = values.to_vec();
+        longer.push(values.last().map_or(1e6, |last| last * 2.0));
+        html! {
+            <>
+                { for rows }
+                <p class="row">
+                    <button class="button" onclick={resized(longer)}>{ format!("+ {}", (knob.label)(w)) }</button>
+                    if let Some(shorter) = shorter {
+                        <button class="button" aria-label={fill(w.remove, &[(knob.label)(w)])} onclick={shorter}>{"−"}</button>
+                    }
+                </p>
+            </>
+        }
+    }
+
+    fn table(self, path: &str, knob: &'static Knob, columns: &'static [Knob]) -> Html {
+        let w = self.app.words();
+        let rows = at(self.root, path).and_then(Value::as_array).cloned().unwrap_or_default();
+        let many = rows.len() > 1;
+        let parts = (0..rows.len()).map(|i| {
+            let name = fill((knob.label)(w), &[&i.to_string()]);
+            let (to, mut rest) = (path.to_owned(), rows.clone());
+            rest.remove(i);
+            let rest = Value::Array(rest);
+            let remove = Rc::new(move |s: &mut _| knobs::put(s, &to, Some(rest.clone())));
+            html! {
+                <div class="part" key={i}>
+                    <h3>{ name.clone() }
+                        if many { { removes(self.link, fill(w.remove, &[&name]), path, remove) } }
+                    </h3>
+                    { for columns.iter().map(|k| self.knob(&format!("{path}[{i}]"), k)) }
+                </div>
+            }
+        });
+        let parts: Vec<Html> = parts.collect();
+        let (to, mut all) = (path.to_owned(), rows);
+        all.push(all.last().cloned().unwrap_or_else(|| knobs::row(columns)));
+        let all = Value::Array(all);
+        let add = Rc::new(move |s: &mut _| knobs::put(s, &to, Some(all.clone())));
+        html! {
+            <>
+                { for parts }
+                <p class="row"><button class="button" onclick={act(self.link, path, add)}>{w.add_curve}</button></p>
+            </>
+        }
+    }
+}
+
+fn put_list(s: &mut tidegate_core::scenario::v1::ScenarioV1, path: &str, all: &[f64]) {
+    knobs::put(s, path, Some(Value::Array(all.iter().map(|x| knobs::number(*x, true)).collect())));
+}
