@@ -932,7 +932,8 @@ impl App {
             return;
         }
         let Some(feed) = self.feed() else { return };
-        let new = story::tell(self.words(), &feed.scenario, &feed.model, self.mode == Mode::Live);
+        let live = self.mode == Mode::Live;
+        let new = story::tell(self.words(), &feed.scenario, &feed.model, live, &|c| feed.starved_s(c));
         let forced = self.story_ms == f64::NEG_INFINITY;
         if forced || new.differs_from(&self.story) {
             self.story = new;

@@ -105,7 +105,8 @@ impl Feed {
         let end = t.iter().take_while(|&&at| at <= now_s).count().min(done.len()).min(asked.len());
         // A number that is not there counts as nothing done.
         let idle = done[..end].iter().rev().take_while(|&&rate| !(rate > 0.0)).count();
-        let asks = asked[end - idle..end].iter().any(|&rate| rate > 0.0);
+        let waits = self.model.stages.iter().any(|s| s.classes.get(class).is_some_and(|c| c.waiting > 0));
+        let asks = waits || asked[end - idle..end].iter().any(|&rate| rate > 0.0);
         let from_s = (end - idle).checked_sub(1).map_or(0.0, |last| t[last]);
         (asks && now_s - from_s >= Self::STARVED_S).then_some(now_s - from_s)
     }

@@ -1,10 +1,10 @@
 //! The state of the system in one sentence, and up to four facts that prove it.
 //!
-//! Which facts are chosen follows a fixed order: a broken server, a starved class, a ratio of waits far from
-//! its target, loss, waits. They are told in another: who is served best comes first, what is broken last.
+//! Which facts are chosen follows a fixed order: a broken server, a starved class, an order turned around, a ratio of
+//! waits far from its target, wasted work, loss, a control at its stop, waits. They are told in another: who is served best comes first, what is broken last.
 
 use crate::draw::PictureModel;
-use crate::draw::model::StageView;
+use crate::draw::model::{StageClassView, StageView};
 use crate::figures;
 use crate::words::{Words, fill};
 use tidegate_core::scenario::v1::{LawV1, LoadV1, SizeV1};
@@ -12,9 +12,13 @@ use tidegate_core::scenario::{Action, Class, Scenario, ServerSpec, Work};
 use tidegate_core::time::{Duration, Instant};
 
 /// Most facts told.
-const MOST_FACTS: usize = 4;
+const MOST_FACTS: usize = 5;
 /// How far a ratio of waits may be from its target without being told.
 const RATIO_MAY_BE_OFF: f64 = 0.2;
+/// Share of wasted time that is worth telling.
+const WASTE_WORTH_TELLING: f64 = 0.05;
+/// How much longer the more urgent must wait for the order to be turned around.
+const INVERTED: f64 = 1.2;
 /// A figure that changed by less is not worth new words.
 const WORTH_TELLING: f64 = 0.05;
 
@@ -177,6 +181,7 @@ struct Teller<'a> {
     words: &'a Words,
     scenario: &'a Scenario,
     model: &'a PictureModel,
+    starved_s: &'a dyn Fn(usize) -> Option<f64>,
     shape: Vec<u32>,
     figures: Vec<f64>,
 }
@@ -251,19 +256,24 @@ impl Teller<'_> {
         let starved = self.model.order.iter().copied().rev().find(|&c| {
             let class = &self.model.classes[c];
             let nothing = class.offered.per_s > 0.0 && class.completed.per_s <= 0.0;
-            nothing && self.model.span_s >= 1.5 && (waits(c) || class.shed.per_s > 0.0)
+            let nothing = nothing && self.model.span_s >= 1.5 || (self.starved_s)(c).is_some();
+            nothing && (waits(c) || class.shed.per_s > 0.0)
         })?;
         self.note(2, starved, &[]);
         let name =
             vec![Piece::Glyph(self.model.classes[starved].rank), Piece::Strong(self.class_name(starved))];
-        let pieces = Self::pieces(
-            if plural(&self.class_name(starved)) {
-                self.words.fact_starved_many
-            } else {
-                self.words.fact_starved
-            },
-            &[name],
-        );
+        let since = (self.starved_s)(starved);
+        let words = if since.is_some() {
+            self.words.fact_starved_for
+        } else if plural(&self.class_name(starved)) {
+            self.words.fact_starved_many
+        } else {
+            self.words.fact_starved
+        };
+        // Told again every few seconds, not every second.
+        self.shape.push((since.unwrap_or(0.0) / 3.0) as u32);
+        let since = Piece::Strong(figures::wait(since.unwrap_or(0.0).round()));
+        let pieces = Self::pieces(words, &[name, vec![since]]);
         Some((starved, Fact { importance: 1, place: 1, pieces }))
     }
 
@@ -296,6 +306,53 @@ impl Teller<'_> {
             ],
         );
         Some(Fact { importance: 2, place: 2, pieces })
+    }
+
+    /// Time spent upstream on requests that were then turned away, at the stage where that is most.
+    fn wasted(&mut self) -> Option<Fact> {
+        let most = (0..self.model.stages.len())
+            .max_by(|&a, &b| self.model.stages[a].wasted.total_cmp(&self.model.stages[b].wasted))?;
+        let share = self.model.stages[most].wasted;
+        if share < WASTE_WORTH_TELLING {
+            return None;
+        }
+        self.note(20, most, &[share]);
+        let stage = vec![Piece::Text(self.scenario.stages.get(most)?.name.clone())];
+        let pieces =
+            Self::pieces(self.words.fact_wasted, &[vec![Piece::Strong(figures::percent(share))], stage]);
+        Some(Fact { importance: 3, place: 3, pieces })
+    }
+
+    /// A stage where promotions let the most urgent class wait longer than another.
+    fn inverted(&mut self) -> Option<Fact> {
+        let &best = self.model.order.first()?;
+        let (k, other, (a, b)) = self.model.stages.iter().enumerate().find_map(|(k, stage)| {
+            let climbs = stage.promotes && stage.classes.iter().any(|c| c.promoted.per_s > 0.0);
+            let a = stage.classes.get(best)?.wait_s?;
+            let waits = |c: usize| Some((c, stage.classes.get(c)?.wait_s?));
+            let (other, b) = self.model.order[1..].iter().filter_map(|&c| waits(c)).find(|&(_, b)| a > INVERTED * b)?;
+            let told = climbs && stage.waiting >= PictureModel::RATIO_NEEDS_WAITING;
+            told.then_some((k, other, (a, b)))
+        })?;
+        self.note(21, k * 16 + other, &[a, b]);
+        let figure = |s: f64| vec![Piece::Strong(figures::wait(s))];
+        let stage = vec![Piece::Text(self.scenario.stages.get(k)?.name.clone())];
+        let slots = [stage, self.name(best), figure(a), self.name(other), figure(b)];
+        let pieces = Self::pieces(self.words.fact_inverted, &slots);
+        Some(Fact { importance: 1, place: 2, pieces })
+    }
+
+    /// A control whose `max_p` has come to its upper stop while its curve is in use.
+    fn at_stop(&mut self) -> Option<Fact> {
+        let (k, stop) = self.model.stages.iter().enumerate().find_map(|(k, stage)| {
+            let stop = stage.max_p_stop?;
+            let at = |c: &StageClassView| c.gauge.max_p >= stop - 1e-9 && c.gauge.average >= c.gauge.min;
+            stage.classes.iter().any(at).then_some((k, stop))
+        })?;
+        self.note(22, k, &[]);
+        let stage = vec![Piece::Text(self.scenario.stages.get(k)?.name.clone())];
+        let pieces = Self::pieces(self.words.fact_stop, &[stage, vec![Piece::Strong(figures::ratio(stop))]]);
+        Some(Fact { importance: 3, place: 3, pieces })
     }
 
     fn loss(&mut self) -> Option<Fact> {
@@ -395,15 +452,22 @@ impl Teller<'_> {
     }
 }
 
-/// Tells what `model` shows. `live` leaves out what only a simulated system knows.
+/// Tells what `model` shows. `live` leaves out what only a simulated system knows; `starved_s` says for how long a class
+/// has got nothing through.
 #[must_use]
-pub fn tell(words: &Words, scenario: &Scenario, model: &PictureModel, live: bool) -> Story {
+pub fn tell(
+    words: &Words,
+    scenario: &Scenario,
+    model: &PictureModel,
+    live: bool,
+    starved_s: &dyn Fn(usize) -> Option<f64>,
+) -> Story {
     let known =
         model.classes.len() == scenario.classes.len() && model.servers.len() == scenario.servers.len();
     if !known {
         return Story::default();
     }
-    let mut teller = Teller { words, scenario, model, shape: Vec::new(), figures: Vec::new() };
+    let mut teller = Teller { words, scenario, model, starved_s, shape: Vec::new(), figures: Vec::new() };
     let (headline, demand) = teller.headline(live);
     let mut facts = teller.broken();
     let starved = teller.starved();
@@ -412,7 +476,10 @@ pub fn tell(words: &Words, scenario: &Scenario, model: &PictureModel, live: bool
     let ratio = teller.ratio();
     let ratio_told = ratio.is_some();
     facts.extend(ratio);
+    facts.extend(teller.inverted());
+    facts.extend(teller.wasted());
     facts.extend(teller.loss());
+    facts.extend(teller.at_stop());
     facts.extend(teller.waits(starved_class, ratio_told));
     // The order of a few facts is found by insertion: a whole sort weighs more than the page's story.
     let mut chosen: Vec<Fact> = Vec::with_capacity(facts.len());
@@ -456,37 +523,37 @@ mod tests {
     #[test]
     fn before_the_crowd_there_is_room_and_in_it_there_is_not() {
         let (scenario, model) = at("flash-crowd", 45.0, 50.0);
-        let calm = tell(&ENGLISH, &scenario, &model, false);
+        let calm = tell(&ENGLISH, &scenario, &model, false, &|_| None);
         assert!(
             calm.headline.starts_with("Room for everyone") || calm.headline.starts_with("Just enough"),
             "{calm:?}"
         );
         let (scenario, model) = at("flash-crowd", 110.0, 115.0);
-        let crowd = tell(&ENGLISH, &scenario, &model, false);
+        let crowd = tell(&ENGLISH, &scenario, &model, false, &|_| None);
         assert!(crowd.headline.contains("× what the"), "{}", crowd.headline);
         assert!(crowd.plain().contains("api-4 has been down for 19 s"), "{}", crowd.plain());
         assert!(crowd.differs_from(&calm));
-        let zh = tell(&CHINESE, &scenario, &model, false);
+        let zh = tell(&CHINESE, &scenario, &model, false, &|_| None);
         assert!(zh.plain().contains("api-4 已下线 19 s"), "{}", zh.plain());
     }
 
     #[test]
     fn a_starved_class_is_told_first() {
         let (scenario, model) = at("strict-starvation", 32.0, 36.0);
-        let story = tell(&ENGLISH, &scenario, &model, false);
+        let story = tell(&ENGLISH, &scenario, &model, false, &|_| None);
         assert!(story.plain().contains("gets nothing through"), "{}", story.plain());
     }
 
     #[test]
     fn small_changes_are_not_told() {
         let (scenario, mut model) = at("mm1", 30.0, 40.0);
-        let story = tell(&ENGLISH, &scenario, &model, false);
+        let story = tell(&ENGLISH, &scenario, &model, false, &|_| None);
         for class in &mut model.classes {
             class.offered.per_s *= 1.01;
             class.wait_s = class.wait_s.map(|s| s * 1.02);
         }
-        assert!(!tell(&ENGLISH, &scenario, &model, false).differs_from(&story));
+        assert!(!tell(&ENGLISH, &scenario, &model, false, &|_| None).differs_from(&story));
         model.classes[0].wait_s = Some(9.0);
-        assert!(tell(&ENGLISH, &scenario, &model, false).differs_from(&story));
+        assert!(tell(&ENGLISH, &scenario, &model, false, &|_| None).differs_from(&story));
     }
 }

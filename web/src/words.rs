@@ -481,7 +481,6 @@ words! {
     fact_wasted: "{0} of the time spent before {1} was for requests turned away there.", "{1} 之前花掉的时间有 {0} 白费：那些请求到这里才被拒绝。";
     fact_inverted: "Promotion turns the order around at {0}: {1} waits {2}, {3} {4}.", "{0} 的提升使次序颠倒：{1} 等待 {2}，{3} 只等 {4}。";
     fact_stop: "{0} cannot turn away more before max: its max chance is at the upper stop, {1}.", "{0} 的最大概率已到顶 {1}，在到达上限之前无法拒绝更多。";
-    fact_promotes_early: "{0} is moved up after {1}, before it has waited its {2} share.", "{0} 等 {1} 就被提升，等不到目标的 {2} 倍。";
 
     // Presets, Share, Run, keys.
     presets: "Pick something to overload", "挑一个来压垮";

@@ -36,12 +36,17 @@ impl Flyer {
 }
 
 const FLY_PX_S: f64 = 150.0;
+const CLIMB_PX_S: f64 = 46.0;
 const FALL_PX_S: f64 = 26.0;
 const FALL_PX_S2: f64 = 110.0;
 
 /// Pixels covered after `t` seconds.
 fn way(travel: Travel, t: f64) -> f64 {
-    if travel == Travel::Fall { FALL_PX_S * t + FALL_PX_S2 / 2.0 * t * t } else { FLY_PX_S * t }
+    match travel {
+        Travel::Fall => FALL_PX_S * t + FALL_PX_S2 / 2.0 * t * t,
+        Travel::Rise => CLIMB_PX_S * t,
+        _ => FLY_PX_S * t,
+    }
 }
 
 /// Seconds a leg takes, at pace 1.
@@ -50,7 +55,7 @@ fn time(leg: &Leg) -> f64 {
         let root = (FALL_PX_S * FALL_PX_S + 2.0 * FALL_PX_S2 * leg.curve.len()).sqrt();
         (root - FALL_PX_S) / FALL_PX_S2
     } else {
-        leg.curve.len() / FLY_PX_S
+        leg.curve.len() / way(leg.travel, 1.0)
     }
 }
 

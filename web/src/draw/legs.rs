@@ -15,6 +15,8 @@ pub enum Travel {
     Go,
     /// A request turned away: it falls.
     Fall,
+    /// A waiting request that moves up a level.
+    Rise,
     /// A request of any class on its way to this server.
     Send(usize),
 }
@@ -47,6 +49,7 @@ pub fn legs(boxes: &Boxes, model: &PictureModel, pools: &[Option<PoolLayout>]) -
         for &class in &model.order {
             onward(&mut legs, boxes, model, pool, k, shown.get(i + 1).copied(), class);
             fall(&mut legs, boxes, model, k, class);
+            rise(&mut legs, boxes, model, k, class);
         }
     }
     to_servers(&mut legs, boxes, model);
@@ -133,6 +136,19 @@ fn fall(legs: &mut Vec<Leg>, boxes: &Boxes, model: &PictureModel, k: usize, clas
     let curve =
         Curve::new([(stage.gate_x - 4.0, lane.cy()), (x, lane.cy() + 2.0), (x, lane.cy() + 14.0), (x, y)]);
     legs.push(Leg { travel: Travel::Fall, class, curve, flow: model.stages[k].classes[class].shed });
+}
+
+/// Out of a lane, near its head, into the one above it.
+fn rise(legs: &mut Vec<Leg>, boxes: &Boxes, model: &PictureModel, k: usize, class: usize) {
+    let stage = &boxes.stages[k];
+    let rank = model.classes[class].rank;
+    let above = rank.checked_sub(1).and_then(|above| model.order.get(above));
+    let (Some(from), Some(to)) = (lane(stage, class), above.and_then(|&c| lane(stage, c))) else { return };
+    // The oldest stand at the right; a lane's own place keeps those who climb twice apart.
+    let x = from.right() - (12.0 + 8.0 * (rank % 3) as f64).min(from.w / 2.0);
+    let (low, high) = ((x, from.y + from.h / 3.0), (x - 6.0, to.bottom() - to.h / 3.0));
+    let curve = Curve::new([low, (x, from.y), (x - 6.0, to.bottom()), high]);
+    legs.push(Leg { travel: Travel::Rise, class, curve, flow: model.stages[k].classes[class].promoted });
 }
 
 /// The slot that requests turned away at a stage fall into.
@@ -234,6 +250,9 @@ pub(super) mod tests {
         for class in 0..3 {
             assert_eq!(of(class, Travel::Ask).count(), 1);
             assert_eq!(of(class, Travel::Fall).count(), 2);
+            // Nobody climbs out of the highest lane.
+            assert_eq!(of(class, Travel::Rise).count(), if class == 1 { 0 } else { 2 });
+            assert!(of(class, Travel::Rise).all(|l| l.curve.p[0].1 > l.curve.p[3].1), "climbs");
             let go: Vec<_> = of(class, Travel::Go).collect();
             assert_eq!(go.len(), 4, "classifier to stage, to stage, to pool, to balancer");
             for pair in go.windows(2) {
@@ -288,7 +307,7 @@ pub(super) mod tests {
         boxes.classifier = None;
         boxes.balancer = None;
         let legs = legs(&boxes, &model, &pools(&boxes, &model));
-        assert_eq!(legs.len(), 3 + 2 * 3 + 3);
+        assert_eq!(legs.len(), 3 + 2 * 3 + 3 + 2);
         assert!(legs.iter().all(|l| l.travel != Travel::Ask));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The page owns layout and text; this module owns what is drawn between. It reads no clock, listens to
 //! nothing and knows no language: numbers only. Geometry is in modules without a canvas ([`geom`],
-//! [`boxes`], [`model`], [`legs`], [`pool`], [`flight`], [`tracks::runs`]) and is tested on the host.
+//! [`boxes`], [`gauge`], [`model`], [`legs`], [`pool`], [`flight`], [`tracks::runs`]) and is tested on the host.
 //!
 //! A frame of the page, with `cast` made once per scenario:
 //! ```ignore
@@ -13,7 +13,9 @@
 
 pub mod boxes;
 pub mod flight;
+pub mod gauge;
 pub mod geom;
+mod lanes;
 pub mod legs;
 pub mod model;
 mod pen;

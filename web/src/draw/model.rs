@@ -281,6 +281,22 @@ impl StageView {
     pub fn has_curve(&self) -> bool {
         self.gauged != Gauged::Nothing && self.classes.iter().any(|c| c.gauge.max > 0.0)
     }
+
+    /// Whether there is an average to show at the level of a class: a rate is none.
+    #[must_use]
+    pub fn gauged_level_of(&self, class: &StageClassView) -> bool {
+        match self.gauged {
+            Gauged::Nothing => false,
+            Gauged::Jobs => class.gauge.max > 0.0,
+            Gauged::Seconds => true,
+        }
+    }
+
+    /// The same of a class by its index.
+    #[must_use]
+    pub fn gauged_level(&self, class: usize) -> bool {
+        self.classes.get(class).is_some_and(|c| self.gauged_level_of(c))
+    }
 }
 
 impl ServerView {

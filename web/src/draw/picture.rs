@@ -3,11 +3,13 @@
 //! [`Picture::paint`] takes where the parts are, what they should say and how they should look; it keeps
 //! only what must outlive a frame: marks in flight and two scales that should not flicker.
 
-use super::boxes::{Boxes, Orientation, PoolBoxes, ServerBoxes, StageBoxes};
+use super::boxes::{Boxes, Orientation, PoolBoxes, ServerBoxes};
 use super::flight::Flight;
-use super::geom::{Lattice, QueueAxis, Rect, apportion, gate, round_up_125, sort_few};
+use super::gauge;
+use super::geom::{QueueAxis, Rect, apportion, round_up_125, sort_few};
+use super::lanes::{Axes, lanes, longest};
 use super::legs::{Leg, Travel, balancer_bar, legs, slot};
-use super::model::{PictureModel, ServerView, StageClassView, StageView};
+use super::model::{PictureModel, ServerView, StageView};
 use super::pen::{Align, Patterns, Pen, grouped};
 use super::pool::{PoolLayout, requests_per_mark};
 use super::theme::{Mark, Theme};
@@ -113,7 +115,8 @@ impl Picture {
             pen.fill(if model.servers.iter().any(|s| s.up) { theme.ink_2 } else { theme.loss });
         }
         for (k, (at, stage)) in boxes.stages.iter().zip(&model.stages).enumerate() {
-            lanes(pen, at, stage, model, self.axes[k], self.scales.lanes[k]);
+            let axes = Axes { queue: self.axes[k], seconds: gauge::seconds_axis(stage) };
+            lanes(pen, at, stage, model, axes, self.scales.lanes[k]);
             if let (Some(at), Some(pool)) = (at.pool, pools[k].as_ref()) {
                 cells(pen, model, pool);
                 waits(pen, &at, model, k, pool);
@@ -140,7 +143,7 @@ impl Picture {
         self.scales.servers = requests_per_mark(most, places.map(|(c, r)| c * r).min().unwrap_or(1));
         self.axes.truncate(model.stages.len());
         for (k, stage) in model.stages.iter().enumerate() {
-            let fresh = QueueAxis::for_limit(stage.limit, longest(stage));
+            let fresh = gauge::queue_axis(stage, longest(stage));
             match self.axes.get_mut(k) {
                 // A cut axis only grows, and shrinks when it is far too long.
                 Some(axis)
@@ -184,6 +187,8 @@ impl Picture {
                 Travel::Ask => (pen.theme.ink, 0.07),
                 Travel::Send(_) => (pen.theme.ink, 0.08),
                 Travel::Go => (class_style(pen, model, leg.class).colour, 0.16),
+                // A few that climb make no stream.
+                Travel::Rise => continue,
                 Travel::Fall => (pen.theme.loss, 0.15),
             };
             pen.curve(&leg.curve);
@@ -222,18 +227,8 @@ fn down(model: &PictureModel, leg: &Leg) -> bool {
     matches!(leg.travel, Travel::Send(i) if !model.servers[i].up)
 }
 
-fn class_style(pen: Pen<'_>, model: &PictureModel, class: usize) -> super::theme::ClassStyle {
+pub(super) fn class_style(pen: Pen<'_>, model: &PictureModel, class: usize) -> super::theme::ClassStyle {
     *pen.theme.class(model.classes.get(class).map_or(class, |c| c.rank))
-}
-
-/// The longest of a stage's queues, as its limit counts them.
-fn longest(stage: &StageView) -> u32 {
-    stage.classes.iter().map(|c| c.counted.max(in_lane(c))).max().unwrap_or(0)
-}
-
-/// Requests that stand in a class's lane.
-fn in_lane(view: &StageClassView) -> u32 {
-    view.lane.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
 }
 
 fn pools(boxes: &Boxes, model: &PictureModel) -> Vec<Option<PoolLayout>> {
@@ -267,154 +262,6 @@ fn classifier(pen: Pen<'_>, boxes: &Boxes, legs: &[Leg], px_per_rate: f64) {
     }
     pen.add_round(&Rect::new(x, y, 4.0, lanes.bottom() + 4.0 - y), 2.0);
     pen.fill(pen.theme.ink_2);
-}
-
-/// The lanes of a stage with their axis, marks and gates.
-fn lanes(
-    pen: Pen<'_>,
-    at: &StageBoxes,
-    stage: &StageView,
-    model: &PictureModel,
-    axis: QueueAxis,
-    per_mark: u32,
-) {
-    ruler(pen, &at.curve, axis, stage.limit);
-    for &class in &model.order {
-        let Some(lane) = at.lanes.get(class).filter(|r| !r.is_empty()) else { continue };
-        let view = &stage.classes[class];
-        let full = view.counted >= stage.limit;
-        pen.ctx.save();
-        pen.round(lane, 6.0);
-        pen.ctx.clip();
-        pen.block(lane, pen.theme.water);
-        let own = in_lane(view);
-        if view.counted > own {
-            counted_with(pen, lane, axis, view.counted);
-        }
-        end_of_lane(pen, lane, axis, stage.limit, full);
-        let lattice = Lattice::new(lane, axis, per_mark);
-        lane_marks(pen, model, class, &view.lane, &lattice, per_mark);
-        pen.ctx.restore();
-        if pen.theme.water == pen.theme.sheet {
-            pen.round(lane, 6.0);
-            pen.stroke(pen.theme.line, 1.0);
-        }
-        if per_mark > 1 && own > 0 {
-            mark_scale(pen, model, class, (lane.x + 10.0, lane.y + 11.0), per_mark);
-        }
-        pen.ctx.begin_path();
-        gate(lane, at.gate_x, view.shed_share).iter().for_each(|bar| pen.add_round(bar, 2.0));
-        pen.fill(pen.theme.ink);
-    }
-}
-
-/// The queue axis: 0 at the head, the limit at the tail.
-fn ruler(pen: Pen<'_>, strip: &Rect, axis: QueueAxis, limit: u32) {
-    if strip.is_empty() || strip.h < 14.0 {
-        return;
-    }
-    let y = (strip.bottom() - 4.0).round() + 0.5;
-    pen.line((strip.x, y), (strip.right(), y));
-    pen.stroke(pen.theme.line_2, 1.0);
-    let whole = axis.max >= f64::from(limit);
-    let middle = (axis.max >= 4.0 && strip.w >= 120.0).then_some((axis.max / 2.0).round());
-    for n in [Some(0.0), middle, Some(axis.max)].into_iter().flatten() {
-        let x = axis.x(strip, n);
-        let align = match n {
-            0.0 => Align::Right,
-            n if n < axis.max => Align::Centre,
-            _ => Align::Left,
-        };
-        let wall = n == axis.max && whole;
-        let x_tick = x.clamp(strip.x + 0.75, strip.right() - 0.75);
-        pen.line((x_tick, y - if wall { 6.0 } else { 3.0 }), (x_tick, y + 4.0));
-        pen.stroke(if wall { pen.theme.ink } else { pen.theme.line_2 }, if wall { 1.5 } else { 1.0 });
-        let nudge = if align == Align::Left { 5.0 } else { 0.0 };
-        pen.text(&grouped(n as u64), (x + nudge, y - 5.0), 11.0, 400, align, pen.theme.ink_3);
-    }
-}
-
-/// Shades what the limit counts besides the lane's own requests.
-fn counted_with(pen: Pen<'_>, lane: &Rect, axis: QueueAxis, counted: u32) {
-    let x = axis.x(lane, f64::from(counted));
-    pen.alpha(0.07);
-    pen.block(&Rect::new(x, lane.y, lane.right() - x, lane.h), pen.theme.ink);
-    pen.alpha(0.5);
-    pen.line((x, lane.y), (x, lane.bottom()));
-    pen.stroke(pen.theme.ink, 1.2);
-    pen.alpha(1.0);
-}
-
-/// The wall at the limit, or a break where the axis ends before it.
-fn end_of_lane(pen: Pen<'_>, lane: &Rect, axis: QueueAxis, limit: u32, full: bool) {
-    if axis.max >= f64::from(limit) {
-        if full {
-            pen.alpha(0.3);
-            pen.tiled(&Rect::new(lane.x, lane.y, 9.0, lane.h), pen.patterns.loss());
-            pen.alpha(1.0);
-        }
-        let colour = if full { pen.theme.loss } else { pen.theme.ink_2 };
-        pen.block(&Rect::new(lane.x, lane.y, 2.5, lane.h), colour);
-        return;
-    }
-    let teeth = (lane.h / 5.0).ceil() as u32 + 1;
-    pen.ctx.begin_path();
-    pen.ctx.move_to(lane.x + 2.0, lane.y - 5.0);
-    for i in 0..=teeth {
-        let x = lane.x + if i % 2 == 0 { 6.0 } else { 2.0 };
-        pen.ctx.line_to(x, lane.y + 5.0 * f64::from(i));
-    }
-    pen.stroke(pen.theme.ink_3, 1.2);
-}
-
-/// The requests in a lane: its own as one path, strangers (moved up from elsewhere) among them.
-fn lane_marks(
-    pen: Pen<'_>,
-    model: &PictureModel,
-    host: usize,
-    lane: &[(usize, u32)],
-    lattice: &Lattice,
-    per_mark: u32,
-) {
-    let counts = marks_by_class(lane, per_mark);
-    let places = scatter(&counts, host);
-    for &(class, _) in &counts {
-        let style = class_style(pen, model, class);
-        let r = if class == host { lattice.radius } else { 1.15 * lattice.radius };
-        pen.ctx.begin_path();
-        for (i, _) in places.iter().enumerate().filter(|&(_, &c)| c == class) {
-            pen.mark(style.mark, lattice.at(i, 0.0), r);
-        }
-        pen.fill(style.colour);
-    }
-}
-
-/// Marks of each class in a lane, when each stands for `per_mark` requests; at least one if any waits.
-fn marks_by_class(lane: &[(usize, u32)], per_mark: u32) -> Vec<(usize, usize)> {
-    lane.iter().map(|&(class, n)| (class, n.div_ceil(per_mark.max(1)) as usize)).collect()
-}
-
-/// Which class stands at each place of a lane: strangers evenly spread among the host's.
-fn scatter(counts: &[(usize, usize)], host: usize) -> Vec<usize> {
-    let total: usize = counts.iter().map(|(_, n)| n).sum();
-    let mut places = vec![host; total];
-    let strangers: Vec<usize> =
-        counts.iter().filter(|(c, _)| *c != host).flat_map(|&(c, n)| core::iter::repeat_n(c, n)).collect();
-    let free = total.max(1) as f64 / strangers.len().max(1) as f64;
-    for (i, &class) in strangers.iter().enumerate() {
-        places[((i as f64 + 0.5) * free) as usize] = class;
-    }
-    places
-}
-
-/// "mark = n".
-fn mark_scale(pen: Pen<'_>, model: &PictureModel, class: usize, at: (f64, f64), per_mark: u32) {
-    let style = class_style(pen, model, class);
-    pen.ctx.begin_path();
-    pen.mark(style.mark, at, 3.2);
-    pen.fill(style.colour);
-    let text = format!("= {}", grouped(per_mark.into()));
-    pen.text(&text, (at.0 + 7.0, at.1 + 4.0), 11.0, 500, Align::Left, pen.theme.ink);
 }
 
 /// Workers: filled in the colour of the class they work for, outlined while idle.
@@ -601,7 +448,7 @@ fn still_marks(pen: Pen<'_>, model: &PictureModel, legs: &[Leg]) {
             let at = leg.curve.at(u);
             match leg.travel {
                 Travel::Ask => grey(pen, at),
-                Travel::Go => one_mark(pen, model, leg.class, at),
+                Travel::Go | Travel::Rise => one_mark(pen, model, leg.class, at),
                 Travel::Fall => falling(pen, model, leg.class, at),
                 Travel::Send(_) => {
                     if let Some(&class) = mixed.get(i) {
@@ -655,7 +502,7 @@ fn flying_marks(pen: Pen<'_>, model: &PictureModel, legs: &[Leg], flight: &Fligh
     };
     for &class in &model.order {
         let style = class_style(pen, model, class);
-        let of_class = |travel| matches!(travel, Travel::Go | Travel::Send(_));
+        let of_class = |travel| matches!(travel, Travel::Go | Travel::Rise | Travel::Send(_));
         pen.ctx.begin_path();
         for (_, leg, u) in under_way().filter(|(f, leg, _)| f.class == class && of_class(leg.travel)) {
             pen.mark(style.mark, leg.curve.at(u), 2.5);
@@ -679,22 +526,6 @@ fn flying_marks(pen: Pen<'_>, model: &PictureModel, legs: &[Leg], flight: &Fligh
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_mark_a_request_up_to_a_thousand() {
-        let lane = [(2, 61), (0, 9)];
-        assert_eq!(marks_by_class(&lane, 1), [(2, 61), (0, 9)]);
-        let places = scatter(&marks_by_class(&lane, 1), 2);
-        assert_eq!(places.len(), 70);
-        assert_eq!(places.iter().filter(|&&c| c == 0).count(), 9);
-        assert_eq!(marks_by_class(&[(0, 1), (1, 4_001)], 5), [(0, 1), (1, 801)]);
-    }
-
-    #[test]
-    fn strangers_alone_still_stand_somewhere() {
-        assert_eq!(scatter(&[(1, 3)], 0), [1, 1, 1]);
-        assert!(scatter(&[], 0).is_empty());
-    }
 
     #[test]
     fn a_card_has_room_for_at_least_one_mark() {
