@@ -137,7 +137,7 @@ record! {
         /// Share of the work while others wait too, relative to the other classes; above 0. Default 1. Read by
         /// the order `weighted_fair`.
         share: f64 = above(0.0, 1000.0), default(1.0);
-        /// What a client does when it is turned away. Default: nothing.
+        /// What a client does when it is turned away or its deadline passes. Default: nothing.
         retry: Option<RetryV1> = ANY, optional;
         /// Which real requests belong to the class (any rule suffices); at most 32. A class without rules
         /// takes what no other class matches.
@@ -180,7 +180,7 @@ choice! {
 }
 
 record! {
-    /// A client that was turned away asks again: the same request, as a new arrival.
+    /// A client that is turned away, or has no answer by its deadline, asks again: the same request, as a new arrival.
     pub struct RetryV1 as "retry" {
         /// Times it asks again, at most.
         times: u32 = whole(1, 100), default(3);
