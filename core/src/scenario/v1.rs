@@ -31,7 +31,7 @@ const MAX_WORKERS: u64 = 100_000;
 /// Rule of names: of classes, stages, servers and trace labels.
 const NAME: Rule = line(1, 40);
 /// Rule of one entry of a worker split.
-const SHARE: Rule = whole(0, MAX_WORKERS);
+const SHARE: Rule = whole(1, MAX_WORKERS);
 /// Largest size: 1 TiB.
 const MAX_BYTES: u64 = 1 << 40;
 /// Rule of a size in bytes.
@@ -329,7 +329,7 @@ record! {
         name: String = NAME, required;
         /// Requests in work at once, 1 to 100,000.
         workers: u32 = whole(1, MAX_WORKERS), required;
-        /// Workers reserved for each class, in class order; their sum is `workers`. Default (empty): one
+        /// Workers reserved for each class, at least one each, in class order; their sum is `workers`. Default (empty): one
         /// pool shared by all.
         split: Vec<u32> = list_of(0, 16, &SHARE), default(Vec::new());
         /// Who is served next: `strict_priority`, the oldest of the most urgent level, `fifo`, the oldest of
