@@ -153,8 +153,7 @@ fn an_average_moved_by_its_own_class_only_lets_more_in() {
 
 #[test]
 fn a_size_bonus_in_the_queue_costs_the_lowest_class() {
-    let levels =
-        json!({ "levels": 6, "size_limits": [1_000_000], "per_stage": true, "size_in_queue": true });
+    let levels = json!({ "levels": 6, "size_limits": [1_000_000], "per_stage": true, "size_in_queue": true });
     let raised = runs(&changed("seda-exp1", &[("/priority", levels)]), 5);
     for (class, answered) in [(LOW, 157.0), (MIDDLE, 298.0), (HIGH, 300.0)] {
         check_near("answered, size counts in the queue", mean(&raised, completed(class)), answered, 0.2);
@@ -202,7 +201,10 @@ fn in_the_mixed_loop_the_urgent_are_fast_and_the_large_come_through() {
 fn beside_it_the_published_rules_and_one_line_show_their_defects() {
     let published = runs(&preset("seda-loop-3-published"), 10);
     assert!(mean(&published, response(HIGH)) > 1.0, "promotion puts large pages before the urgent");
-    assert!(longest_wait_s(&published) > 6.0, "the promise of the sum of promotion times, 6 s, does not hold");
+    assert!(
+        longest_wait_s(&published) > 6.0,
+        "the promise of the sum of promotion times, 6 s, does not hold"
+    );
     assert!(wasted(&published) > 0.4, "{:.0} % of the work upstream", wasted(&published) * 100.0);
     let lost: u64 = published.iter().map(|run| run.classes[HIGH].shed.iter().sum::<u64>()).sum();
     assert!(lost > 0, "some of High are turned away");
@@ -274,7 +276,8 @@ fn in_a_burst_of_small_pages_nobody_is_lost_and_the_order_holds() {
 
 #[test]
 fn in_a_mixed_burst_the_small_lose_nothing() {
-    let runs = runs(&burst([1_100_000, 20_000, 20_000]), 10);
+    // Whether the first large pages fill all the senders is luck, and decides over the urgent: it takes many runs.
+    let runs = runs(&burst([1_100_000, 20_000, 20_000]), 100);
     let lost: u64 = runs
         .iter()
         .flat_map(|run| [&run.classes[MIDDLE], &run.classes[HIGH]])
@@ -282,7 +285,8 @@ fn in_a_mixed_burst_the_small_lose_nothing() {
         .sum();
     assert_eq!(lost, 0, "small pages turned away");
     let [middle, high] = [MIDDLE, HIGH].map(|class| mean(&runs, response(class)));
-    assert!(middle <= 0.94 && high <= 0.11, "Middle {middle:.2} s, High {high:.3} s");
+    check_near("Middle, mean response", middle, 0.78, 0.2);
+    check_near("High, mean response", high, 0.09, 0.2);
 }
 
 #[test]
@@ -309,7 +313,8 @@ fn who_is_asked_at_the_entry_is_not_turned_away_after_the_work() {
         (runs(&preset("early-drop-vs-late-drop"), 5), runs(&preset("early-drop-vs-late-drop-late"), 5));
     assert!(wasted(&early) <= 0.01, "{:.1} %", wasted(&early) * 100.0);
     assert!(wasted(&late) >= 0.25, "{:.1} %", wasted(&late) * 100.0);
-    let answered = |runs: &[RunResult]| mean(runs, |run| run.classes.iter().map(|c| c.completed as f64).sum());
+    let answered =
+        |runs: &[RunResult]| mean(runs, |run| run.classes.iter().map(|c| c.completed as f64).sum());
     assert!(answered(&early) >= 0.99 * answered(&late), "and as many are answered");
 }
 

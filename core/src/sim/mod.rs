@@ -675,7 +675,7 @@ impl Simulation {
         }
         if let Some(batch) = &mut self.filling {
             batch.jobs.push(job);
-            batch.length = batch.length + length;
+            batch.length += length;
         }
     }
 
