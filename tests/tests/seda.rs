@@ -5,10 +5,9 @@
 
 use serde_json::{Value, json};
 use tidegate_core::measure::Histogram;
-use tidegate_core::scenario::v1::AgeingV1;
 use tidegate_core::scenario::{Scenario, parse_json, presets};
 use tidegate_core::sim::{RunResult, Simulation};
-use tidegate_core::theory::ageing_bound;
+use tidegate_core::theory::waiting_bound;
 use tidegate_core::time::{Duration, Instant};
 use tidegate_tests::scenario;
 
@@ -162,12 +161,7 @@ fn a_size_bonus_in_the_queue_costs_the_lowest_class() {
 
 /// Longest wait that the rules of a loop allow, in seconds: what ageing by share promises at the sending stage.
 fn bound_s(scenario: &Scenario) -> f64 {
-    let send = scenario.stages.last().unwrap();
-    let AgeingV1::Share { after_us, share } = send.ageing else { panic!("ageing by share") };
-    let largest = scenario.classes.iter().filter_map(|class| Some(class.size.as_ref()?.mean_bytes()));
-    let largest_s = largest.fold(0.0, f64::max) / 11_750_000.0;
-    let allowed_s = after_us as f64 / 1e6 * f64::from(scenario.levels.count - 1);
-    ageing_bound(allowed_s, 1.5 * 2.0, largest_s, share, send.workers)
+    waiting_bound(scenario, scenario.stages.last().unwrap()).expect("sizes are constant")
 }
 
 /// Part of the bytes that a class was sent.
@@ -296,14 +290,13 @@ fn strict_priority_starves_and_a_share_of_the_work_does_not() {
         assert!(run.classes[0].arrived > 900, "although they ask");
     }
     let scenario = preset("starvation-aged");
-    let AgeingV1::Share { after_us, share } = scenario.stages[0].ageing else { panic!("ageing by share") };
     let runs = runs(&scenario, 5);
     for run in &runs {
         assert!(run.classes[0].completed > 450, "{} of the low class are served", run.classes[0].completed);
     }
-    // Limits of work_red: 2 s, hard 1.5 times that. The largest of 24,000 exponential requests of mean 10 ms on four
-    // workers is about 10 times the mean; costs are expected ones, a quarter of 10 ms.
-    let bound = ageing_bound(after_us as f64 / 1e6, 3.0, 0.0025, share, 4);
+    // Two seconds, a fifth of the work for a backlog of 3 s and one request more, and one request on each worker.
+    let bound = waiting_bound(&scenario, &scenario.stages[0]).expect("a bound");
+    assert!((bound - (2.0 + 3.0025 / 0.2 + 4.0 * 0.0025)).abs() < 1e-9, "{bound}");
     assert!(longest_wait_s(&runs) <= bound, "{:.1} s, bound {bound:.1} s", longest_wait_s(&runs));
 }
 
