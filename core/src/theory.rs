@@ -4,8 +4,9 @@
 //! in strict priority, not preempted): `W_k = C / (c mu) / ((1 - s_{k-1})(1 - s_k))`, `s_k` the utilisation by
 //! class k and all above it.
 
-use crate::scenario::v1::{AgeingV1, BalancerV1, BatchV1, LawV1, LoadV1, OrderV1, PoolV1, QueueV1};
-use crate::scenario::{Scenario, StageSpec, Work};
+use crate::scenario::v1::{AgeingV1, BalancerV1, BatchV1, LawV1, LoadV1, OrderV1, PoolV1, QueueV1, SizeV1};
+use crate::scenario::{Class, Scenario, StageSpec, Work};
+use crate::time::Duration;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -87,6 +88,37 @@ pub fn mmck(lambda: f64, mu: f64, c: u32, limit: Option<u32>) -> Mmck {
 #[must_use]
 pub fn ageing_bound(allowed_s: f64, backlog_s: f64, largest_s: f64, share: f64, senders: u32) -> f64 {
     allowed_s + (backlog_s + largest_s) / share + f64::from(senders) * largest_s
+}
+
+/// The bound of [`ageing_bound`] for a stage of a scenario, in seconds.
+///
+/// `None` where nothing bounds the wait: without ageing by share, without limits in seconds of work, or where the work of a
+/// single request has no bound or is not known beforehand.
+#[must_use]
+pub fn waiting_bound(scenario: &Scenario, stage: &StageSpec) -> Option<f64> {
+    let AgeingV1::Share { after_us, share } = stage.ageing else { return None };
+    let QueueV1::WorkRed { max_us, hard, .. } = stage.queue else { return None };
+    let costs: Option<Vec<f64>> = scenario.classes.iter().map(|class| known_cost_s(class, stage)).collect();
+    let largest_s = costs?.into_iter().fold(0.0, f64::max);
+    let lowest = scenario.classes.iter().map(|class| class.priority.0).min()?;
+    let levels_above = scenario.levels.count.saturating_sub(1 + lowest);
+    let allowed_s = after_us as f64 / 1e6 * f64::from(levels_above);
+    let backlog_s = hard * max_us as f64 / 1e6;
+    Some(ageing_bound(allowed_s, backlog_s, largest_s, share, stage.workers))
+}
+
+/// What a request of a class costs a stage, in seconds of the whole stage, if it is always the same.
+fn known_cost_s(class: &Class, stage: &StageSpec) -> Option<f64> {
+    let constant = |law: &LawV1| match *law {
+        LawV1::Constant { mean_us } => Some(mean_us as f64 / 1e6 / f64::from(stage.workers)),
+        _ => None,
+    };
+    match (&stage.work, &class.size) {
+        (Work::Link(bytes_per_s), Some(SizeV1::Constant { bytes })) => Some(*bytes as f64 / bytes_per_s),
+        (Work::Own(law, Duration::ZERO), _) => constant(law),
+        (Work::Servers, _) => constant(&class.service),
+        _ => None,
+    }
 }
 
 /// Figures of a queue whose arrivals are turned away with a chance that depends on how many they find.

@@ -116,6 +116,7 @@ fn times<'a>(
     let mut head = vec![first.as_str(), "mean, 95 %"];
     head.extend(exact.then_some("exact"));
     head.extend(QUANTILES.map(|(name, _)| name));
+    head.push("max");
     let mut table = Table::new(head);
     for class in classes {
         let figure = figure(class);
@@ -128,6 +129,7 @@ fn times<'a>(
             Some(s) if figure.ci95.is_ok() => text::time(s).into(),
             Some(s) => Cell::styled(DIM, text::roughly(s)),
         }));
+        row.push(figure.max.map_or_else(|| "-".into(), |s| Cell::styled(DIM, text::roughly(s))));
         table.row(row);
         if let (Some(_), Err(why)) = (figure.mean, &figure.ci95) {
             notes.add(why, format!("{what} of {}", class.name));
@@ -157,16 +159,32 @@ fn exact_beside(figure: &Figure, exact: f64) -> Cell {
 
 /// Stages and servers.
 fn places(scenario: &Scenario, report: &Report) -> String {
-    let mut stages = Table::new(["<stage", "workers", "busy", "served", "turned away"]);
-    for (stage, spec) in report.stages.iter().zip(&scenario.stages) {
+    let wasted = report.stages.iter().any(|stage| stage.wasted_s > 0.0);
+    let bounded = report.stages.iter().any(|stage| stage.wait_bound_s.is_some());
+    let mut head = vec!["<stage", "workers", "busy", "served", "turned away"];
+    head.extend(wasted.then_some("wasted before"));
+    head.extend(bounded.then_some("wait at most"));
+    let before: Vec<f64> = report
+        .stages
+        .iter()
+        .scan(0.0, |sum, stage| Some(core::mem::replace(sum, *sum + stage.worked_s)))
+        .collect();
+    let mut stages = Table::new(head);
+    for ((stage, spec), before) in report.stages.iter().zip(&scenario.stages).zip(before) {
         let sum = |of: fn(&(f64, f64, Option<f64>)) -> f64| stage.classes.iter().map(of).sum();
-        stages.row([
+        let mut row: Vec<Cell> = vec![
             stage.name.as_str().into(),
             text::grouped(spec.workers.into()).into(),
             percent(stage.utilisation).into(),
             text::grouped(sum(|class| class.0)).into(),
             text::grouped(sum(|class| class.1)).into(),
-        ]);
+        ];
+        // The part of all the work done before this stage that was for requests it turned away.
+        row.extend(
+            wasted.then(|| if before > 0.0 { percent(stage.wasted_s / before).into() } else { "-".into() }),
+        );
+        row.extend(bounded.then(|| stage.wait_bound_s.map_or_else(|| "-".into(), |s| text::time(s).into())));
+        stages.row(row);
     }
     if report.servers.is_empty() {
         return stages.render();
@@ -216,7 +234,13 @@ pub(crate) fn csv(report: &Report) -> String {
     for time in ["wait", "response"] {
         let fields = ["mean_s", "ci95_lo_s", "ci95_hi_s"].map(str::to_owned);
         let quantiles = QUANTILES.map(|(name, _)| format!("{name}_s"));
-        head.extend(fields.into_iter().chain(quantiles).map(|field| format!("{time}_{field}")));
+        head.extend(
+            fields
+                .into_iter()
+                .chain(quantiles)
+                .chain(["max_s".to_owned()])
+                .map(|field| format!("{time}_{field}")),
+        );
     }
     let mut out = head.join(",") + "\n";
     for class in &report.classes {
@@ -236,6 +260,7 @@ pub(crate) fn csv(report: &Report) -> String {
             let interval = figure.ci95.as_ref().ok();
             row.extend([figure.mean, interval.map(|ends| ends.0), interval.map(|ends| ends.1)]);
             row.extend(figure.quantiles);
+            row.push(figure.max);
         }
         out += &quoted(&class.name);
         for field in row {
@@ -262,7 +287,7 @@ mod tests {
     use super::*;
 
     fn figure(ci95: Result<(f64, f64), String>) -> Figure {
-        Figure { mean: Some(0.002_314), ci95, quantiles: [None; 4], theory: None }
+        Figure { mean: Some(0.002_314), ci95, quantiles: [None; 4], max: None, theory: None }
     }
 
     #[test]

@@ -121,31 +121,207 @@ impl Choices {
         }
     }
 
+    fn size(&mut self) -> SizeV1 {
+        let mean_bytes = self.whole(1, 1 << 40);
+        match self.below(4) {
+            0 => SizeV1::Constant { bytes: mean_bytes },
+            1 => SizeV1::Uniform { min_bytes: self.whole(1, mean_bytes), max_bytes: mean_bytes },
+            2 => SizeV1::Lognormal { mean_bytes, cv: self.number(0.0, 20.0) },
+            _ => SizeV1::Pareto { mean_bytes, alpha: self.number(0.5, 10.0), ratio: self.number(1.5, 1e9) },
+        }
+    }
+
+    /// A band of average queue lengths, the upper end above the lower.
+    fn band(&mut self) -> (f64, f64) {
+        let min = self.number(0.0, 999_999.0);
+        (min, (min + self.number(0.5, 1_000.0)).min(1e6))
+    }
+
+    fn adapt(&mut self) -> AdaptV1 {
+        match self.below(4) {
+            0 => AdaptV1::None,
+            1 => AdaptV1::Counters { factor: self.number(1.5, 100.0), repeat: self.whole(1, 1_000) as u32 },
+            2 => AdaptV1::Feng,
+            _ => AdaptV1::Floyd,
+        }
+    }
+
+    fn queue(&mut self) -> QueueV1 {
+        const MOST: u64 = 604_800_000_000;
+        let (min, max) = self.band();
+        let (max_p, weight) = (self.number(0.01, 1.0), self.number(0.001, 1.0));
+        let limit = self.whole(1, 1_000_000) as u32;
+        let spacing = self.pick(&[SpacingV1::Bernoulli, SpacingV1::Uniform, SpacingV1::Wait]);
+        let per = self.pick(&[PerV1::Level, PerV1::Stage]);
+        match self.below(12) {
+            0 => QueueV1::LengthThreshold { threshold: self.whole(0, 1_000_000) as u32 },
+            1 => QueueV1::EnqueueRate {
+                rate_per_s: self.number(0.5, 1e6),
+                depth: self.number(1.0, 1e6),
+                limit,
+            },
+            2 => QueueV1::Red {
+                min,
+                max,
+                max_p,
+                weight,
+                gentle: self.chance(),
+                spacing,
+                adapt: self.adapt(),
+                limit: self.maybe(|_| limit),
+            },
+            3 => QueueV1::PriorityRed {
+                min,
+                max,
+                max_p,
+                weight,
+                gentle: self.chance(),
+                spacing,
+                adapt: self.adapt(),
+                adapt_per: per,
+                update_per: per,
+                on_departure: self.chance(),
+                limit: self.maybe(|_| limit),
+            },
+            4 => QueueV1::PdtRed { min, max, max_p, weight, gain: self.number(0.0, 10.0), limit },
+            5 => QueueV1::Wred {
+                curves: self.list(1, 16, |c, _| {
+                    let (min, max) = c.band();
+                    CurveV1 { min, max, max_p: c.number(0.01, 1.0) }
+                }),
+                weight,
+                average: self.pick(&[CountV1::All, CountV1::Above, CountV1::Level]),
+                limit,
+            },
+            6 => QueueV1::Codel { target_us: self.whole(1, MOST), interval_us: self.whole(1, MOST), limit },
+            7 => QueueV1::Pie {
+                target_us: self.whole(1, MOST),
+                update_us: self.whole(1_000, MOST),
+                burst_us: self.whole(0, MOST),
+                limit,
+            },
+            8 => {
+                let min_us = self.whole(0, MOST - 1);
+                QueueV1::WorkRed {
+                    min_us,
+                    max_us: self.whole(min_us + 1, MOST),
+                    max_p,
+                    tau_us: self.whole(1, MOST),
+                    hard: self.number(1.0, 100.0),
+                    adapt: self.adapt(),
+                    limit,
+                }
+            }
+            9 => QueueV1::AdaptiveRate {
+                rule: self.pick(&[
+                    RateRuleV1::Direct,
+                    RateRuleV1::Multiclass,
+                    RateRuleV1::Pid,
+                    RateRuleV1::Mm1,
+                ]),
+                target_us: self.whole(1, MOST),
+                limit,
+            },
+            _ => QueueV1::TailDrop { limit: self.whole(0, 1_000_000) as u32, per },
+        }
+    }
+
+    /// A controlled pool for a stage that begins with `workers`, at least one of them for each class of a split.
+    fn pool(&mut self, workers: u32, classes: usize) -> PoolV1 {
+        const MOST: u64 = 604_800_000_000;
+        let min = self.whole(classes.max(1) as u64, u64::from(workers)) as u32;
+        let max = self.whole(u64::from(workers), 100_000) as u32;
+        let period_us = self.whole(1_000, MOST);
+        match self.below(4) {
+            0 => PoolV1::Threads {
+                min,
+                max,
+                period_us,
+                threshold: self.whole(0, 1_000_000) as u32,
+                idle_us: self.whole(1_000, MOST),
+            },
+            1 => PoolV1::Aimd { min, max, target_us: self.whole(1, MOST), period_us },
+            2 => PoolV1::Gradient { min, max, tolerance: self.number(1.0, 10.0), period_us },
+            _ => PoolV1::Fixed,
+        }
+    }
+
+    fn ageing(&mut self) -> AgeingV1 {
+        const MOST: u64 = 604_800_000_000;
+        match self.below(3) {
+            0 => AgeingV1::None,
+            1 => AgeingV1::Promote { after_us: self.list(1, 16, |c, _| c.whole(1, MOST)) },
+            _ => AgeingV1::Share { after_us: self.whole(1, MOST), share: self.number(0.01, 0.9) },
+        }
+    }
+
+    fn batch(&mut self) -> BatchV1 {
+        match self.below(3) {
+            0 => BatchV1::One,
+            1 => BatchV1::Fixed { size: self.whole(2, 1_000) as u32 },
+            _ => {
+                let max = self.whole(2, 1_000);
+                BatchV1::Adaptive {
+                    min: self.whole(1, max) as u32,
+                    max: max as u32,
+                    period_us: self.whole(1_000, 604_800_000_000),
+                }
+            }
+        }
+    }
+
     fn scenario(&mut self) -> ScenarioV1 {
-        let classes = self.list(1, 16, |c, i| ClassV1 {
-            name: format!("{i} {}", c.text(20)),
-            priority: c.whole(0, 15) as u8,
-            delay_weight: c.number(0.001, 1000.0),
-            deadline_us: c.maybe(|c| c.whole(1, 604_800_000_000)),
-            load: c.load(i),
-            service: c.law(),
-            rules: c.list(0, 3, |c, _| c.rule()),
+        let classes = self.list(1, 16, |c, i| {
+            let load = c.load(i);
+            let closed = matches!(load, LoadV1::Closed { .. });
+            ClassV1 {
+                name: format!("{i} {}", c.text(20)),
+                priority: c.whole(0, 15) as u8,
+                delay_weight: c.number(0.001, 1000.0),
+                deadline_us: c.maybe(|c| c.whole(1, 604_800_000_000)),
+                load,
+                service: c.law(),
+                size: Some(c.size()),
+                share: c.number(0.001, 1000.0),
+                retry: c
+                    .maybe(|c| RetryV1 { times: c.whole(1, 100) as u32, after: c.law() })
+                    .filter(|_| !closed),
+                rules: c.list(0, 3, |c, _| c.rule()),
+            }
         });
         let count = classes.len();
         let serving = self.below(4);
         let stages = self.list(1, 4, |c, i| {
             let split: Vec<u32> =
                 if c.chance() { (0..count).map(|_| c.whole(1, 50) as u32).collect() } else { Vec::new() };
+            let workers = if split.is_empty() { c.whole(1, 100_000) as u32 } else { split.iter().sum() };
+            let order = c.pick(&[
+                OrderV1::StrictPriority,
+                OrderV1::Fifo,
+                OrderV1::WeightedFair,
+                OrderV1::Wtp,
+                OrderV1::Pad,
+                OrderV1::Hpd,
+                OrderV1::EarliestDeadline,
+                OrderV1::AdaptiveLifo,
+            ]);
+            let work = match c.below(3) {
+                _ if i as u64 == serving => WorkV1::Servers,
+                0 => WorkV1::Link { bytes_per_s: c.number(1.0, 1e12) },
+                _ => WorkV1::Stage { service: c.law(), batch_us: c.whole(0, 604_800_000_000) },
+            };
             StageV1 {
                 name: format!("{i} {}", c.text(20)),
-                workers: if split.is_empty() { c.whole(1, 100_000) as u32 } else { split.iter().sum() },
+                workers,
+                pool: c.pool(workers, split.len()),
                 split,
-                order: c.pick(&[OrderV1::StrictPriority, OrderV1::Fifo]),
-                queue: QueueV1::TailDrop {
-                    limit: c.whole(0, 1_000_000) as u32,
-                    per: c.pick(&[PerV1::Level, PerV1::Stage]),
-                },
-                work: if i as u64 == serving { WorkV1::Servers } else { WorkV1::Stage { service: c.law() } },
+                order,
+                queue: c.queue(),
+                expired: c.pick(&[ExpiredV1::Shed, ExpiredV1::Serve]),
+                ageing: if order == OrderV1::StrictPriority { c.ageing() } else { AgeingV1::None },
+                batch: if matches!(work, WorkV1::Stage { .. }) { c.batch() } else { BatchV1::One },
+                starts_per_s: c.maybe(|c| c.number(0.5, 1e6)),
+                work,
             }
         });
         let serves = stages.iter().any(|stage| stage.work == WorkV1::Servers);
@@ -185,6 +361,13 @@ impl Choices {
                 mode,
             },
             classes,
+            priority: PriorityV1 {
+                levels: self.maybe(|c| c.whole(1, 16) as u8),
+                size_limits: (0..self.below(8)).map(|n| 1 << (4 * n)).collect(),
+                per_stage: self.chance(),
+                size_in_queue: self.chance(),
+                clamp: true,
+            },
             stages,
             balancer: self.pick(&[BalancerV1::RoundRobin, BalancerV1::LeastConnections]),
             servers,

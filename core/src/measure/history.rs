@@ -7,8 +7,9 @@
 //!
 //! The same columns feed `simulate --series`, the page's tracks and the live view.
 
-use crate::frame::{ClassFrame, Frame, StageClassFrame};
+use crate::frame::{ClassFrame, Frame, LevelFrame, StageClassFrame, StageFrame};
 use crate::scenario::Scenario;
+use crate::scenario::v1::QueueV1;
 use crate::time::{Duration, Instant};
 use alloc::format;
 use alloc::string::String;
@@ -30,6 +31,9 @@ pub struct Names {
     pub delay_weights: Vec<f64>,
     /// Stage names, by stage.
     pub stages: Vec<String>,
+    /// Priority levels whose queue control has figures, by stage; none where it has none. Shorter than the stages
+    /// if the last ones have none.
+    pub gauged_levels: Vec<u8>,
     /// Server names, by server.
     pub servers: Vec<String>,
 }
@@ -40,12 +44,28 @@ impl From<&Scenario> for Names {
             classes: scenario.classes.iter().map(|c| c.name.clone()).collect(),
             delay_weights: scenario.classes.iter().map(|c| c.delay_weight.get()).collect(),
             stages: scenario.stages.iter().map(|s| s.name.clone()).collect(),
+            gauged_levels: scenario
+                .stages
+                .iter()
+                .map(|s| if has_gauges(&s.queue) { s.levels } else { 0 })
+                .collect(),
             servers: scenario.servers.iter().map(|s| s.name.clone()).collect(),
         }
     }
 }
 
+/// Whether a queue control goes by figures of its own for each level.
+const fn has_gauges(queue: &QueueV1) -> bool {
+    !matches!(queue, QueueV1::TailDrop { .. } | QueueV1::LengthThreshold { .. } | QueueV1::EnqueueRate { .. })
+}
+
 impl Names {
+    /// Every level that has figures, as stage and level.
+    fn gauged(&self) -> impl Iterator<Item = (usize, u8)> {
+        let stages = self.gauged_levels.iter().enumerate();
+        stages.flat_map(|(stage, &levels)| (0..levels).map(move |level| (stage, level)))
+    }
+
     /// The class that ratios are taken to: smallest delay weight, the first of equals. `None` without classes.
     #[must_use]
     pub fn reference_class(&self) -> Option<usize> {
@@ -86,6 +106,8 @@ pub struct Column<'a> {
 /// | `in_system.CLASS` | jobs inside |
 /// | `queue.STAGE.CLASS`, `busy.STAGE.CLASS`, `slots.STAGE.CLASS` | jobs waiting, jobs on a worker, workers it may use |
 /// | `utilisation.STAGE` | share of the workers that are busy |
+/// | `workers.STAGE`, `promoted_per_s.STAGE`, `wasted.STAGE` | workers, promotions a second, time at earlier stages spent on jobs turned away here (seconds a second) |
+/// | `average.STAGE.LEVEL`, `drop_p.STAGE.LEVEL`, `max_p.STAGE.LEVEL` | what the queue control goes by, the probability that who asks is turned away, the height of its curve; only where the control has them |
 /// | `weight.SERVER`, `load.SERVER`, `picked_per_s.SERVER` | balancer weight, jobs in flight, jobs sent a second |
 /// | `up.SERVER` | 1 if it takes jobs, 0 if not |
 ///
@@ -224,7 +246,12 @@ fn measured_names(names: &Names) -> Vec<String> {
     for what in ["queue", "busy", "slots"] {
         all.extend(per_stage_class(what));
     }
-    all.extend(names.stages.iter().map(|s| format!("utilisation.{s}")));
+    for what in ["utilisation", "workers", "promoted_per_s", "wasted"] {
+        all.extend(names.stages.iter().map(|s| format!("{what}.{s}")));
+    }
+    for what in ["average", "drop_p", "max_p"] {
+        all.extend(names.gauged().map(|(stage, level)| format!("{what}.{}.{level}", names.stages[stage])));
+    }
     for what in ["weight", "load", "picked_per_s", "up"] {
         all.extend(per_server(what));
     }
@@ -309,7 +336,7 @@ impl History {
             return;
         }
         self.samples.clear();
-        take_samples(last, frame, &mut self.samples);
+        take_samples(&self.names, last, frame, &mut self.samples);
         last.clone_from(frame);
         self.add_step(frame.now);
     }
@@ -460,7 +487,7 @@ fn counters_fell(last: &Frame, next: &Frame) -> bool {
 }
 
 /// What happened between two frames, in the order of [`measured_names`].
-fn take_samples(last: &Frame, next: &Frame, out: &mut Vec<Sample>) {
+fn take_samples(names: &Names, last: &Frame, next: &Frame, out: &mut Vec<Sample>) {
     let dt = next.now.since(last.now).as_secs_f64();
     // A level or rate weighs as much as the time it stands for.
     let level = |v: f64| Sample { v, weight: dt };
@@ -507,6 +534,17 @@ fn take_samples(last: &Frame, next: &Frame, out: &mut Vec<Sample>) {
         let busy: u64 = stage.classes.iter().map(|c| u64::from(c.busy)).sum();
         out.push(level(if stage.workers > 0 { busy as f64 / f64::from(stage.workers) } else { 0.0 }));
     }
+    out.extend(next.stages.iter().map(|s| level(f64::from(s.workers))));
+    let stages = || last.stages.iter().zip(&next.stages);
+    let promoted = |s: &StageFrame| s.gauges.iter().map(|level| level.promoted).sum();
+    out.extend(stages().map(|(l, n)| rate(promoted(l), promoted(n))));
+    out.extend(stages().map(|(l, n)| level((n.wasted_s - l.wasted_s).max(0.0) / dt)));
+    for of in [|l: &LevelFrame| l.average, |l: &LevelFrame| l.drop_p, |l: &LevelFrame| l.max_p] {
+        out.extend(names.gauged().map(|(stage, at)| {
+            let gauge = next.stages.get(stage).and_then(|s| s.gauges.get(usize::from(at)));
+            level(gauge.map_or(f64::NAN, of))
+        }));
+    }
 
     let in_flight = |n: &[u32]| n.iter().map(|&n| u64::from(n)).sum::<u64>() as f64;
     out.extend(next.servers.iter().map(|s| level(s.weight)));
@@ -518,7 +556,7 @@ fn take_samples(last: &Frame, next: &Frame, out: &mut Vec<Sample>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{ServerFrame, StageFrame};
+    use crate::frame::ServerFrame;
     use alloc::string::ToString;
     use alloc::vec;
 
@@ -529,6 +567,7 @@ mod tests {
         Names {
             classes: own(&["gold", "free"]),
             delay_weights: vec![1.0, 4.0],
+            gauged_levels: Vec::new(),
             stages: own(stages),
             servers: own(&["a"]),
         }

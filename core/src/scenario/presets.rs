@@ -175,7 +175,7 @@ presets! {
     "retry-storm", "Retry storm",
     "Why does the overload go on when the crowd has left?",
     "The load is back to normal at 0:30, and yet nearly every answer still comes too late: the queue is full \
-     of requests nobody waits for, and refused clients ask again.";
+     of requests nobody waits for any more, and each of those clients has asked again.";
 
     "retry-storm-calmed", "Retry storm, calmed",
     "And if the queue is kept short?",

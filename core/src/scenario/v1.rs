@@ -31,7 +31,7 @@ const MAX_WORKERS: u64 = 100_000;
 /// Rule of names: of classes, stages, servers and trace labels.
 const NAME: Rule = line(1, 40);
 /// Rule of one entry of a worker split.
-const SHARE: Rule = whole(0, MAX_WORKERS);
+const SHARE: Rule = whole(1, MAX_WORKERS);
 /// Largest size: 1 TiB.
 const MAX_BYTES: u64 = 1 << 40;
 /// Rule of a size in bytes.
@@ -137,7 +137,7 @@ record! {
         /// Share of the work while others wait too, relative to the other classes; above 0. Default 1. Read by
         /// the order `weighted_fair`.
         share: f64 = above(0.0, 1000.0), default(1.0);
-        /// What a client does when it is turned away. Default: nothing.
+        /// What a client does when it is turned away or its deadline passes. Default: nothing.
         retry: Option<RetryV1> = ANY, optional;
         /// Which real requests belong to the class (any rule suffices); at most 32. A class without rules
         /// takes what no other class matches.
@@ -180,7 +180,7 @@ choice! {
 }
 
 record! {
-    /// A client that was turned away asks again: the same request, as a new arrival.
+    /// A client that is turned away, or has no answer by its deadline, asks again: the same request, as a new arrival.
     pub struct RetryV1 as "retry" {
         /// Times it asks again, at most.
         times: u32 = whole(1, 100), default(3);
@@ -329,7 +329,7 @@ record! {
         name: String = NAME, required;
         /// Requests in work at once, 1 to 100,000.
         workers: u32 = whole(1, MAX_WORKERS), required;
-        /// Workers reserved for each class, in class order; their sum is `workers`. Default (empty): one
+        /// Workers reserved for each class, at least one each, in class order; their sum is `workers`. Default (empty): one
         /// pool shared by all.
         split: Vec<u32> = list_of(0, 16, &SHARE), default(Vec::new());
         /// Who is served next: `strict_priority`, the oldest of the most urgent level, `fifo`, the oldest of

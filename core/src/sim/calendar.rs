@@ -40,6 +40,8 @@ pub(crate) enum What {
     Again(u32),
     /// A batch of jobs is done: its number among those in work.
     Batch(u32),
+    /// The deadline of a job passes whose client asks again then.
+    Overdue(JobId),
 }
 
 impl What {
@@ -54,6 +56,7 @@ impl What {
             Self::Link { stage, version } => (4, (version as u64) << 32 | stage as u64),
             Self::Again(number) => (5, number as u64),
             Self::Batch(number) => (6, number as u64),
+            Self::Overdue(job) => (7, (job.generation as u64) << 32 | job.slot as u64),
         }
     }
 
@@ -67,7 +70,8 @@ impl What {
             3 => Self::Client { client: lower },
             4 => Self::Link { stage: lower as u8, version: upper },
             5 => Self::Again(lower),
-            _ => Self::Batch(lower),
+            6 => Self::Batch(lower),
+            _ => Self::Overdue(JobId { slot: lower, generation: upper }),
         }
     }
 }

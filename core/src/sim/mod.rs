@@ -119,6 +119,8 @@ pub(crate) struct Request {
     client: u32,
     /// How often it was made before.
     tries: u32,
+    /// Its client has asked again and waits for this answer no longer.
+    given_up: bool,
     /// Bytes it asks for; 0 if that is not known.
     bytes: u64,
     /// Work at a server of speed 1.
@@ -128,6 +130,13 @@ pub(crate) struct Request {
     stage: u8,
     inside: bool,
     arrived: Instant,
+}
+
+impl Request {
+    /// The same request, made once more.
+    const fn again(&self) -> Again {
+        Again { class: self.class, key: self.key, tries: self.tries + 1, recorded: Some(self.work) }
+    }
 }
 
 /// How a request that is over came to its end.
@@ -471,6 +480,7 @@ impl Simulation {
             What::Link { stage, version } => self.transfer_ended(stage, version),
             What::Again(number) => self.asks_again(number),
             What::Batch(number) => self.batch_done(number),
+            What::Overdue(job) => self.overdue(job),
         }
         true
     }
@@ -531,6 +541,7 @@ impl Simulation {
                     key,
                     client,
                     tries,
+                    given_up: false,
                     bytes: size.unwrap_or(0),
                     work,
                     server: None,
@@ -543,6 +554,9 @@ impl Simulation {
                     self.requests[slot] = request;
                 } else {
                     self.requests.push(request);
+                }
+                if let (Some(at), Some(_)) = (deadline, &self.retry[at]) {
+                    self.calendar.push(at, Rank::Arrival, What::Overdue(job));
                 }
                 self.drain();
             }
@@ -563,6 +577,16 @@ impl Simulation {
             let at = self.now + after.draw(&mut stream);
             let number = self.again.add(again);
             self.calendar.push(at, Rank::Arrival, What::Again(number));
+        }
+    }
+
+    /// The deadline of a request passes: if it is still inside, its client asks again all the same.
+    fn overdue(&mut self, job: JobId) {
+        let request = &mut self.requests[job.slot as usize];
+        if request.job == job && request.inside {
+            request.given_up = true;
+            let again = request.again();
+            self.retry(again);
         }
     }
 
@@ -651,7 +675,7 @@ impl Simulation {
         }
         if let Some(batch) = &mut self.filling {
             batch.jobs.push(job);
-            batch.length = batch.length + length;
+            batch.length += length;
         }
     }
 
@@ -750,12 +774,13 @@ impl Simulation {
         let request = &mut self.requests[slot as usize];
         request.inside = false;
         let (class, client, arrived) = (request.class, request.client, request.arrived);
-        let again = Again { class, key: request.key, tries: request.tries + 1, recorded: Some(request.work) };
         let tally = &mut self.tallies[usize::from(class.0)];
         tally.inside.leave(self.now);
         tally.stayed_ns += u128::from(self.now.since(arrived).as_nanos());
         self.answer_client(client, end != End::Answered);
-        if end == End::TurnedAway {
+        let request = &self.requests[slot as usize];
+        if end == End::TurnedAway && !request.given_up {
+            let again = request.again();
             self.retry(again);
         }
     }

@@ -24,6 +24,8 @@ pub struct Figure {
     pub ci95: Result<(f64, f64), String>,
     /// Quantiles .5, .9, .95 and .99; means over the replications.
     pub quantiles: [Option<f64>; 4],
+    /// The longest of all.
+    pub max: Option<f64>,
     /// The exact mean, where a closed form applies.
     pub theory: Option<f64>,
 }
@@ -67,6 +69,14 @@ pub struct StageReport {
     pub name: String,
     /// Share of worker time in use.
     pub utilisation: f64,
+    /// Time of workers spent on requests whose work here ended, in seconds.
+    pub worked_s: f64,
+    /// Time at earlier stages spent on requests that were turned away here, in seconds.
+    pub wasted_s: f64,
+    /// Requests promoted from one level to the next.
+    pub promoted: f64,
+    /// Longest wait here of a request that is let in, in seconds, where the rules of the stage bound it.
+    pub wait_bound_s: Option<f64>,
     /// By class: jobs handed to a worker, jobs turned away here, mean wait here in seconds.
     pub classes: Vec<(f64, f64, Option<f64>)>,
 }
@@ -147,6 +157,10 @@ impl Report {
                 .map(|(at, stage)| StageReport {
                     name: stage.name.clone(),
                     utilisation: mean(runs, |run| run.stages[at].utilisation),
+                    worked_s: mean(runs, |run| run.stages[at].worked_s),
+                    wasted_s: mean(runs, |run| run.stages[at].wasted_s),
+                    promoted: mean(runs, |run| run.stages[at].promoted as f64),
+                    wait_bound_s: theory::waiting_bound(scenario, stage),
                     classes: (0..scenario.classes.len())
                         .map(|class| {
                             let waits: Vec<f64> =
@@ -259,7 +273,9 @@ fn figure(parts: &[(&Histogram, &BatchMeans)], mode: ModeV1, theory: Option<f64>
             .map(|i| (i.lo, i.hi))
             .ok_or_else(|| "measured in fewer than two replications".to_owned()),
     };
+    let longest = parts.iter().filter_map(|(histogram, _)| histogram.max()).max();
     Figure {
+        max: longest.map(|ns| ns as f64 / 1e9),
         mean: (!means.is_empty()).then(|| Summary::of(&means).mean),
         ci95,
         quantiles: QUANTILES.map(|(_, q)| quantile(q)),
@@ -281,6 +297,7 @@ impl Figure {
         for ((name, _), value) in QUANTILES.iter().zip(self.quantiles) {
             out.insert((*name).to_owned(), json!(value));
         }
+        out.insert("max".to_owned(), json!(self.max));
         if let Some(theory) = self.theory {
             out.insert("theory".to_owned(), json!(theory));
         }
@@ -318,7 +335,15 @@ impl StageReport {
                 json!({ "name": name, "started": started, "shed": shed, "mean_wait_s": wait })
             })
             .collect();
-        json!({ "name": self.name, "utilisation": self.utilisation, "classes": classes })
+        json!({
+            "name": self.name,
+            "utilisation": self.utilisation,
+            "worked_s": self.worked_s,
+            "wasted_s": self.wasted_s,
+            "promoted": self.promoted,
+            "wait_bound_s": self.wait_bound_s,
+            "classes": classes,
+        })
     }
 }
 

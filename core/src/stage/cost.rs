@@ -10,7 +10,9 @@ use crate::time::{Duration, Instant};
 use alloc::vec::Vec;
 
 /// Weight of the newest time in work in a class's mean, once enough have been seen.
-const GAIN: f64 = 0.02;
+const GAIN: f64 = 0.005;
+/// What the scenario says of a class counts as so many times that were seen.
+const PRIOR: f64 = 100.0;
 /// Weight of the newest gap between two completions in the mean gap.
 const GAP_GAIN: f64 = 0.1;
 
@@ -44,7 +46,7 @@ impl Costs {
         };
         Self {
             link: if let Work::Link(bytes_per_s) = spec.work { Some(bytes_per_s) } else { None },
-            means: classes.iter().map(|class| Mean { ns: mean(class), seen: 1.0 }).collect(),
+            means: classes.iter().map(|class| Mean { ns: mean(class), seen: PRIOR }).collect(),
             gap_ns: 0.0,
             gap: Duration::ZERO,
             completed: None,

@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
-use tidegate_core::frame::{Cause, Frame};
+use tidegate_core::frame::{Cause, Frame, Gauged};
 use tidegate_core::{link, scenario};
 
 use super::body::Reply;
@@ -181,7 +181,26 @@ fn readable(gate: &Gate, frame: &Frame) -> Value {
                     })
                 })
                 .collect();
-            json!({ "name": stage.name, "workers": now.workers, "limit": now.limit, "classes": classes })
+            let unit = match now.gauged {
+                Gauged::Nothing => Value::Null,
+                Gauged::Jobs => "jobs".into(),
+                Gauged::Seconds => "seconds".into(),
+            };
+            let levels: Vec<Value> = now
+                .gauges
+                .iter()
+                .map(|level| {
+                    json!({
+                        "average": level.average, "min": level.min, "max": level.max, "drop_p": level.drop_p,
+                        "max_p": level.max_p, "promoted": level.promoted,
+                    })
+                })
+                .collect();
+            json!({
+                "name": stage.name, "workers": now.workers, "batch": now.batch, "limit": now.limit,
+                "worked_s": now.worked_s, "wasted_s": now.wasted_s, "gauged": unit, "levels": levels,
+                "classes": classes,
+            })
         })
         .collect();
     let servers: Vec<Value> = scenario

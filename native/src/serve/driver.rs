@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidegate_core::frame::{Cause, Frame};
-use tidegate_core::gateway::{Departure, Dispatch, Gateway, Outcome, Output, Step};
+use tidegate_core::gateway::{Arrival, Departure, Dispatch, Gateway, Outcome, Output, Step};
 use tidegate_core::id::{ClassId, JobId, ServerId, StageId};
 use tidegate_core::scenario::Scenario;
 use tidegate_core::time::{Duration, Instant};
@@ -140,10 +140,9 @@ impl Driver {
         size: Option<u64>,
     ) -> Result<Ticket, Cause> {
         let chance = Chance(self.draw());
-        // The one place where a size would reach the core. No policy reads one.
-        let _ = size;
         self.change(|inner, now| {
-            let job = inner.gateway.arrive(now, class, Some(now + patience), chance)?;
+            let deadline = Some(now + patience);
+            let job = inner.gateway.arrive(now, Arrival { class, deadline, chance, size })?;
             let answer = inner.wait_for(job);
             Ok(Ticket { answer, place: Place { driver: Arc::clone(self), job: Some(job) }, arrived: now })
         })

@@ -7,7 +7,7 @@
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tidegate_core::frame::{Cause, Frame};
+use tidegate_core::frame::{Cause, Frame, Gauged, LevelFrame};
 
 use super::driver::{BOUNDS_MS, Buckets};
 use super::proxy::Gate;
@@ -90,6 +90,43 @@ pub(crate) fn render(gate: &Gate) -> String {
         for (name, class) in class_names.iter().zip(&stage.classes) {
             page.sample(format_args!("stage=\"{stage_name}\",class=\"{name}\""), class.started);
         }
+    }
+
+    page.family("tidegate_workers", "gauge", "Workers of a stage.");
+    for (stage_name, stage) in stages() {
+        page.sample(format_args!("stage=\"{stage_name}\""), stage.workers);
+    }
+    page.family("tidegate_promoted_total", "counter", "Requests promoted out of a priority level by ageing.");
+    for (stage_name, stage) in stages() {
+        for (level, gauge) in stage.gauges.iter().enumerate() {
+            page.sample(format_args!("stage=\"{stage_name}\",level=\"{level}\""), gauge.promoted);
+        }
+    }
+    type Of = fn(&LevelFrame) -> f64;
+    let of_levels: [(&str, &str, Of); 3] = [
+        (
+            "tidegate_queue_average",
+            "What the queue control of a level goes by, in requests or seconds.",
+            |l| l.average,
+        ),
+        ("tidegate_drop_probability", "Probability that who asks at a level is turned away.", |l| l.drop_p),
+        ("tidegate_max_p", "Height of the drop curve of a level.", |l| l.max_p),
+    ];
+    for (name, help, of) in of_levels {
+        page.family(name, "gauge", help);
+        for (stage_name, stage) in stages().filter(|(_, stage)| stage.gauged != Gauged::Nothing) {
+            for (level, gauge) in stage.gauges.iter().enumerate() {
+                page.sample(format_args!("stage=\"{stage_name}\",level=\"{level}\""), of(gauge));
+            }
+        }
+    }
+    page.family(
+        "tidegate_wasted_seconds_total",
+        "counter",
+        "Time at earlier stages spent on requests that a stage turned away.",
+    );
+    for (stage_name, stage) in stages() {
+        page.sample(format_args!("stage=\"{stage_name}\""), stage.wasted_s);
     }
 
     let server_names: Vec<_> = scenario.servers.iter().map(|server| escape(&server.name)).collect();
