@@ -132,6 +132,25 @@ mod tests {
     use tidegate_core::time::Instant;
 
     #[test]
+    fn a_class_is_starved_since_its_last_answer() {
+        let scenario = presets::get("strict-starvation").expect("a preset").scenario();
+        let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
+        let mut feed = Feed::new(1, scenario, 2.0, 0.5);
+        let mut starved = Vec::new();
+        for step in 0..80 {
+            sim.run_until(Instant::START + Duration::from_secs_f64(f64::from(step) * 0.5));
+            let mut frame = Frame::default();
+            sim.frame(&mut frame);
+            feed.remember(&frame);
+            feed.show(frame);
+            let last = feed.scenario.classes.len() - 1;
+            starved.push((feed.starved_s(0), feed.starved_s(last)));
+        }
+        assert!(starved.iter().any(|s| s.1.is_some_and(|s| s > 3.0)), "{starved:?}");
+        assert!(starved.iter().all(|s| s.0.is_none()), "the urgent class is served all along");
+    }
+
+    #[test]
     fn rates_are_taken_over_about_the_window_however_dense_the_frames() {
         for step_s in [0.016, 0.3, 5.0] {
             let scenario = presets::get("mm1").expect("a preset").scenario();

@@ -28,6 +28,12 @@ pub fn wait(s: f64) -> String {
     }
 }
 
+/// A time that is told as it passes: `4 s`, `95 s`.
+#[must_use]
+pub fn seconds(s: f64) -> String {
+    format!("{} s", s.round())
+}
+
 /// A rate without its unit: `0.4`, `8.3`, `217`, `12,400`.
 #[must_use]
 pub fn rate(per_s: f64) -> String {

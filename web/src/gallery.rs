@@ -17,6 +17,23 @@ const CHINESE: &[(&str, &str, &str)] = &[
     ("fixed-split", "预留线程", "为一类请求预留线程，代价是什么？"),
     ("trace-replay", "回放轨迹", "你自己的流量会让三台服务器怎样？"),
     ("demo", "实况演示", "三台源站，负载起伏：真实请求会怎样？"),
+    ("seda-exp1", "SEDA 实验一：优先级", "900 个客户都要 20 KB，优先级有什么作用？"),
+    ("seda-exp1-haboob", "SEDA 实验一：Haboob", "同样的 900 个客户排成一队呢？"),
+    ("seda-exp2", "SEDA 实验二：优先级", "900 个客户要 1.1 MB，链路全发完要 79 秒，谁能拿到？"),
+    ("seda-exp2-haboob", "SEDA 实验二：Haboob", "如果 900 个都可以一直等呢？"),
+    ("seda-exp3", "SEDA 实验三：优先级", "最低一类要大文件时，紧急的小页面会怎样？"),
+    ("seda-exp3-haboob", "SEDA 实验三：Haboob", "如果小页面排在大文件后面呢？"),
+    ("seda-loop-1", "SEDA 循环一：Tidegate", "900 个客户反复要 20 KB，最低一类还能分到吗？"),
+    ("seda-loop-2", "SEDA 循环二：Tidegate", "900 个客户反复要 1.1 MB，各类要等多久？"),
+    ("seda-loop-3", "SEDA 循环三：Tidegate", "大文件源源不断，紧急小页面能否仍然很快，大文件也发得出去？"),
+    ("seda-loop-3-published", "SEDA 循环三：论文原规则", "同样的循环，按论文的规则会怎样？"),
+    ("seda-loop-3-fifo", "SEDA 循环三：先来先服务", "同样的循环，大家排成一队呢？"),
+    ("starvation", "饿死：只有严格优先", "紧急请求已超出处理能力，低优先级还剩什么？"),
+    ("starvation-aged", "饿死：加上老化", "把五分之一的工作量留给等得太久的请求呢？"),
+    ("early-drop-vs-late-drop", "早拒绝", "在哪里拒绝，有区别吗？"),
+    ("early-drop-vs-late-drop-late", "晚拒绝", "如果每个阶段各自拒绝呢？"),
+    ("retry-storm", "重试风暴", "人潮已经退去，为什么过载还在继续？"),
+    ("retry-storm-calmed", "平息重试风暴", "如果让队列保持很短呢？"),
 ];
 
 /// Title of a scenario in a language: translated if it is a preset's, else as it is.
@@ -75,6 +92,18 @@ pub fn drawing(name: &str) -> &'static str {
         }
         "trace-replay" => {
             r#"<g stroke="var(--ink-3)" stroke-width="1.6"><path d="M36 20h58M36 32h44M36 44h64M36 56h38M36 68h52"/></g><path d="M116 42h20m-6-6 6 6-6 6" fill="none" stroke="var(--ink)" stroke-width="1.8"/><g fill="var(--k1)"><circle cx="160" cy="42" r="4"/><circle cx="172" cy="42" r="4"/></g><path d="m188 37 5 5-5 5-5-5zM204 37l5 5-5 5-5-5z" fill="var(--k2)"/>"#
+        }
+        name if name.starts_with("seda-") => {
+            r#"<path d="M14 66h92l50-30V14h70" fill="none" stroke="var(--loss)" stroke-width="2.2"/><path d="M106 12v62M156 12v62" stroke="var(--ink-3)" stroke-dasharray="3 3"/><g fill="var(--k1)"><circle cx="34" cy="66" r="5"/></g><path d="m84 60 6 6-6 6-6-6z" fill="var(--k2)"/><path d="M129 42h10v10h-10z" fill="var(--k3)"/>"#
+        }
+        name if name.starts_with("starvation") => {
+            r#"<path d="M20 24h60M20 42h60M20 60h60" stroke="var(--ink-3)" stroke-width="1.6"/><g fill="var(--k1)"><circle cx="120" cy="24" r="5"/><circle cx="140" cy="24" r="5"/><circle cx="160" cy="24" r="5"/></g><path d="M114 55h10v10h-10zM134 55h10v10h-10zM154 55h10v10h-10z" fill="none" stroke="var(--k3)" stroke-width="1.8"/><path d="M190 14v56" stroke="var(--ink)" stroke-width="3"/>"#
+        }
+        name if name.starts_with("early") => {
+            r#"<path d="M20 34h60M100 34h50M170 34h50" stroke="var(--ink-3)" stroke-width="1.6"/><path d="M90 12v44M160 12v44" stroke="var(--ink)" stroke-width="3"/><path d="M80 34c10 0 4 20 4 38M150 34c10 0 4 20 4 38" stroke="var(--loss)" fill="none" stroke-width="2" stroke-dasharray="4 3"/><circle cx="50" cy="34" r="5" fill="var(--k1)"/>"#
+        }
+        name if name.starts_with("retry") => {
+            r#"<path d="M60 60c-30-10-30-40 0-46h90m-7-6 8 6-8 6M180 24c30 10 30 40 0 46H90m7-6-8 6 8 6" fill="none" stroke="var(--loss)" stroke-width="2"/><g fill="var(--k2)"><path d="m100 36 6 6-6 6-6-6zM120 36l6 6-6 6-6-6zM140 36l6 6-6 6-6-6z"/></g>"#
         }
         _ => {
             r#"<path d="M30 58c20 0 20-32 40-32s20 32 40 32 20-32 40-32 20 32 40 32" fill="none" stroke="var(--k1)" stroke-width="2.2"/><circle cx="206" cy="42" r="5" fill="var(--ok)"/>"#

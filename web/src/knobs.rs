@@ -7,7 +7,7 @@
 use crate::view::icons;
 use crate::words::{Word, Words};
 use serde_json::{Map, Value};
-use tidegate_core::scenario::v1::{QueueV1, ScenarioV1};
+use tidegate_core::scenario::v1::{PoolV1, QueueV1, ScenarioV1};
 use tidegate_core::scenario::{from_value, to_canonical_json};
 
 /// What a number counts, and how it is shown.
@@ -161,7 +161,12 @@ pub fn row(columns: &[Knob]) -> Value {
         Kind::Number(_, Usual::Need(x) | Usual::Is(x), _) => x,
         _ => 0.0,
     };
-    Value::Object(columns.iter().map(|k| (k.key.to_owned(), cell(k).into())).collect())
+    // By insertion: to collect them would bring in a whole sort.
+    let mut row = Map::new();
+    for knob in columns {
+        row.insert(knob.key.to_owned(), cell(knob).into());
+    }
+    Value::Object(row)
 }
 
 /// The scenario as JSON.
@@ -193,7 +198,12 @@ pub fn put(s: &mut ScenarioV1, path: &str, to: Option<Value>) {
         place = match (place, step.parse::<usize>()) {
             (Value::Array(list), Ok(i)) if i < list.len() => &mut list[i],
             (Value::Object(map), Err(_)) if last && to.is_none() => {
-                map.remove(step);
+                // Nothing is taken out in place: that is far more code than copying what stays.
+                let mut rest = Map::new();
+                for (key, value) in map.iter().filter(|(key, _)| *key != step) {
+                    rest.insert(key.clone(), value.clone());
+                }
+                *map = rest;
                 break;
             }
             (Value::Object(map), Err(_)) => {
@@ -220,6 +230,20 @@ pub fn choose(s: &mut ScenarioV1, path: &str, choice: &Choice, to: usize) {
     // The word of nothing at all takes the object away.
     let some = choice.arms.get(to).is_some_and(|arm| !arm.word.is_empty());
     put(s, path, some.then(|| choice.object(to, at(&root, path))));
+    make_room(s);
+}
+
+/// Lets every pool that is controlled hold the workers its stage begins with.
+fn make_room(s: &mut ScenarioV1) {
+    for stage in &mut s.stages {
+        let workers = stage.workers;
+        if let PoolV1::Threads { min, max, .. } | PoolV1::Aimd { min, max, .. } | PoolV1::Gradient { min, max, .. } =
+            &mut stage.pool
+        {
+            *max = workers.max(*max);
+            *min = workers.min(*min);
+        }
+    }
 }
 
 /// Writes a number, given as shown; 0 takes away what is not always there.
@@ -770,9 +794,10 @@ mod tests {
         for (path, choice) in
             [("queue", &QUEUE), ("ageing", &AGEING), ("pool", &POOL), ("batch", &BATCH)]
         {
+            // Batches are for stages that work themselves.
             let mut s = wire();
             for (i, arm) in choice.arms.iter().enumerate() {
-                let path = format!("stages[1].{path}");
+                let path = format!("stages[0].{path}");
                 choose(&mut s, &path, choice, i);
                 assert_eq!(choice.chosen(at(&json(&s), &path), 0), i, "{} was chosen", arm.word);
                 if let Err(e) = Scenario::check(s.clone()) {

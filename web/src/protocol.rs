@@ -359,7 +359,7 @@ fn flag(on: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::frame::{ClassFrame, StageClassFrame, StageFrame};
+    use tidegate_core::frame::{ClassFrame, LevelFrame, StageClassFrame, StageFrame};
     use tidegate_core::time::Instant;
 
     fn frame(t: u64) -> Frame {
@@ -371,7 +371,9 @@ mod tests {
                 limit: 9,
                 levels: 1,
                 waiting: vec![3, 4],
+                gauges: vec![LevelFrame::default()],
                 classes: vec![StageClassFrame::default(); 2],
+                ..StageFrame::default()
             }],
             servers: vec![],
         }

@@ -272,7 +272,7 @@ impl Teller<'_> {
         };
         // Told again every few seconds, not every second.
         self.shape.push((since.unwrap_or(0.0) / 3.0) as u32);
-        let since = Piece::Strong(figures::wait(since.unwrap_or(0.0).round()));
+        let since = Piece::Strong(figures::seconds(since.unwrap_or(0.0)));
         let pieces = Self::pieces(words, &[name, vec![since]]);
         Some((starved, Fact { importance: 1, place: 1, pieces }))
     }
@@ -328,9 +328,10 @@ impl Teller<'_> {
         let &best = self.model.order.first()?;
         let (k, other, (a, b)) = self.model.stages.iter().enumerate().find_map(|(k, stage)| {
             let climbs = stage.promotes && stage.classes.iter().any(|c| c.promoted.per_s > 0.0);
-            let a = stage.classes.get(best)?.wait_s?;
             let waits = |c: usize| Some((c, stage.classes.get(c)?.wait_s?));
-            let (other, b) = self.model.order[1..].iter().filter_map(|&c| waits(c)).find(|&(_, b)| a > INVERTED * b)?;
+            let (_, a) = waits(best)?;
+            let mut others = self.model.order[1..].iter().filter_map(|&c| waits(c));
+            let (other, b) = others.find(|&(_, b)| a > INVERTED * b)?;
             let told = climbs && stage.waiting >= PictureModel::RATIO_NEEDS_WAITING;
             told.then_some((k, other, (a, b)))
         })?;
@@ -347,7 +348,8 @@ impl Teller<'_> {
         let (k, stop) = self.model.stages.iter().enumerate().find_map(|(k, stage)| {
             let stop = stage.max_p_stop?;
             let at = |c: &StageClassView| c.gauge.max_p >= stop - 1e-9 && c.gauge.average >= c.gauge.min;
-            stage.classes.iter().any(at).then_some((k, stop))
+            let asked = stage.classes.iter().any(|c| c.offered.per_s > 0.0);
+            (asked && stage.classes.iter().any(at)).then_some((k, stop))
         })?;
         self.note(22, k, &[]);
         let stage = vec![Piece::Text(self.scenario.stages.get(k)?.name.clone())];
@@ -542,6 +544,52 @@ mod tests {
         let (scenario, model) = at("strict-starvation", 32.0, 36.0);
         let story = tell(&ENGLISH, &scenario, &model, false, &|_| None);
         assert!(story.plain().contains("gets nothing through"), "{}", story.plain());
+    }
+
+    #[track_caller]
+    fn check_told(preset: &str, from_s: f64, to_s: f64, starved: Option<f64>, want: [&str; 2]) {
+        let (scenario, model) = at(preset, from_s, to_s);
+        for (words, want) in [&ENGLISH, &CHINESE].into_iter().zip(want) {
+            let plain = tell(words, &scenario, &model, false, &|c| starved.filter(|_| c == 0)).plain();
+            assert!(plain.contains(want), "{preset} does not say {want}: {plain}");
+        }
+    }
+
+    #[test]
+    fn findings_come_with_their_figures() {
+        check_told("starvation", 20.0, 24.0, Some(24.0), ["No Low served for 24 s.", "Low 已有 24 s 没有一个完成。"]);
+        let wasted = ["of the time spent before Send was", "Send 之前花掉的时间有"];
+        check_told("seda-loop-3-published", 30.0, 34.0, None, wasted);
+    }
+
+    #[test]
+    fn promotion_that_turns_the_order_around_is_told() {
+        let (scenario, mut model) = at("seda-loop-3-published", 30.0, 34.0);
+        let told = |model: &PictureModel| tell(&ENGLISH, &scenario, model, false, &|_| None).plain();
+        let mut waits = |high: f64| {
+            let send = &mut model.stages[2];
+            let figures = [(0, 4.0), (1, 3.0), (2, high)];
+            figures.into_iter().for_each(|(c, s)| send.classes[c].wait_s = Some(s));
+            told(&model)
+        };
+        let words = "Promotion turns the order around at Send: High waits 6.00 s, Middle 3.00 s.";
+        assert!(waits(6.0).contains(words), "{}", waits(6.0));
+        assert!(!waits(1.0).contains("turns the order"), "{}", waits(1.0));
+    }
+
+    #[test]
+    fn a_control_at_its_stop_is_told() {
+        let (scenario, mut model) = at("seda-exp2", 4.0, 5.0);
+        let told = |model: &PictureModel| tell(&ENGLISH, &scenario, model, false, &|_| None).plain();
+        let stop = "Send cannot turn away more before max: its max chance is at the upper stop, 0.5.";
+        for class in &mut model.stages[2].classes {
+            class.gauge.max_p = 0.5;
+            class.gauge.average = class.gauge.min;
+            class.offered.per_s = 9.0;
+        }
+        assert!(told(&model).contains(stop), "{}", told(&model));
+        model.stages[2].classes.iter_mut().for_each(|c| c.gauge.max_p = 0.25);
+        assert!(!told(&model).contains(stop), "{}", told(&model));
     }
 
     #[test]

@@ -313,11 +313,11 @@ words! {
     who_may_wait: "Who may wait", "谁可以排队";
     policy_work_red: "Work RED", "工作量 RED";
     policy_priority_red: "Priority RED", "优先级 RED";
-    policy_red: "RED", "随机早期丢弃 RED";
+    policy_red: "RED", "RED";
     policy_pdt_red: "Moving RED", "动态阈值 RED";
-    policy_wred: "WRED", "分级曲线 WRED";
-    policy_codel: "CoDel", "受控延迟 CoDel";
-    policy_pie: "PIE", "比例积分 PIE";
+    policy_wred: "WRED", "WRED";
+    policy_codel: "CoDel", "CoDel";
+    policy_pie: "PIE", "PIE";
     policy_adaptive_rate: "Adaptive rate", "自适应限速";
     policy_enqueue_rate: "Rate limit", "固定限速";
     policy_length_threshold: "Threshold", "队长阈值";
@@ -346,6 +346,7 @@ words! {
     spacing_wait: "evenly, apart", "均匀且隔开";
     adapt: "max chance adapts", "最大概率自适应";
     adapt_help: "The picture shows the value in force.", "画面显示当前生效的值。";
+    adapting_now: "adapting, now {0}", "自适应中，当前 {0}";
     adapt_none: "no", "否";
     adapt_counters: "by counters", "按计数";
     adapt_feng: "Feng", "Feng 规则";
@@ -382,7 +383,7 @@ words! {
     rate_rule: "rate is found", "限速规则";
     rule_direct: "step by step", "逐步增减";
     rule_multiclass: "class by class", "逐类调整";
-    rule_pid: "by PID", "PID";
+    rule_pid: "by PID", "PID 控制";
     rule_mm1: "as in M/M/1", "M/M/1 模型";
     depth: "burst", "突发容量";
     depth_help: "Tokens the bucket holds.", "令牌桶的容量。";
@@ -591,7 +592,16 @@ mod tests {
     use super::*;
 
     /// Strings that are rightly the same in both languages, or in the other language on purpose.
-    const SAME: &[&str] = &["other_language", "switch_language", "per_second", "flag_load_of"];
+    const SAME: &[&str] = &[
+        "other_language",
+        "switch_language",
+        "per_second",
+        "flag_load_of",
+        "policy_red",
+        "policy_wred",
+        "policy_codel",
+        "policy_pie",
+    ];
 
     #[test]
     fn no_string_is_missing_or_left_in_english() {

@@ -241,8 +241,10 @@ impl Flight {
 fn crowding(legs: &[Leg], speed: f64) -> f64 {
     let tempo = speed / pace(speed);
     let under_way: f64 = legs.iter().map(|leg| leg.flow.per_s * time(leg)).sum();
-    let busiest = legs.iter().map(|leg| leg.flow.per_s).fold(0.0, f64::max);
-    (tempo * under_way / Flight::AIM).max(tempo * busiest * Flight::APART_PX / FLY_PX_S)
+    // Those who climb are slower, hence closer together.
+    let px_s = |leg: &Leg| if leg.travel == Travel::Rise { CLIMB_PX_S } else { FLY_PX_S };
+    let busiest = legs.iter().map(|leg| leg.flow.per_s / px_s(leg)).fold(0.0, f64::max);
+    (tempo * under_way / Flight::AIM).max(tempo * busiest * Flight::APART_PX)
 }
 
 /// Requests per mark for that crowding: 1, 2, 5, 10 …; stays at `now` unless that is too few or far too many.

@@ -232,7 +232,7 @@ pub struct StageClassView {
     pub lane: Vec<(usize, u32)>,
     /// What the limit counts for an arrival of this class: a level's requests, or the whole stage's.
     pub counted: u32,
-    /// Requests that wait at the levels above that of the class.
+    /// Requests that wait at levels above those of the lane.
     pub ahead: u32,
     /// What the queue control makes of the level of the class.
     pub gauge: LevelFrame,
@@ -401,7 +401,7 @@ impl Rate<'_> {
                     Counted::Stage => waiting,
                     Counted::Level => level_sum(stage, level),
                 };
-                let above = level + 1..usize::from(stage.levels);
+                let above = self.next_level(stage, k, level)..usize::from(stage.levels);
                 StageClassView {
                     lane,
                     counted,
@@ -430,13 +430,16 @@ impl Rate<'_> {
         }
     }
 
+    /// The next level above `level` that belongs to another lane; those between have no class of their own.
+    fn next_level(&self, stage: &StageFrame, k: usize, level: usize) -> usize {
+        let others = (0..self.cast.classes.len()).map(|other| self.cast.level(k, other));
+        others.filter(|&l| l > level).min().unwrap_or(usize::from(stage.levels))
+    }
+
     /// Promotions out of the levels that belong to a class's lane: its own, and those above it that no class has.
     fn promoted(&self, before: &StageFrame, now: &StageFrame, k: usize, c: usize) -> Flow {
-        let level = self.cast.level(k, c);
-        let others = || (0..self.cast.classes.len()).map(|other| self.cast.level(k, other));
-        let next = others().filter(|&l| l > level).min().unwrap_or(usize::from(now.levels));
         // Only who leaves the last of them is seen to climb into the next lane.
-        let last = next.saturating_sub(1);
+        let last = self.next_level(now, k, self.cast.level(k, c)).saturating_sub(1);
         let count = |s: &StageFrame| s.gauges.get(last).map_or(0, |g| g.promoted);
         self.flow(count(before), count(now))
     }
@@ -664,6 +667,47 @@ pub(super) mod tests {
         assert!((starved[0] - 0.98).abs() < 1e-9, "{starved:?}");
         now.stages[1].waiting = vec![23, 0, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(PictureModel::new(&cast(), &frame(10.0, 1), &now).wait_shares(1), None);
+    }
+
+    #[test]
+    fn a_lane_shows_its_own_level_and_folds_those_nobody_has() {
+        let mut cast = cast();
+        // Of five levels the classes 0, 1, 2 have 0, 3 and 1.
+        cast.stages[1] = CastStage { levels: vec![0, 3, 1], cumulative: true, ..CastStage::default() };
+        let with_gauges = |at_s: f64, scale: u64| {
+            let mut frame = frame(at_s, scale);
+            let stage = &mut frame.stages[1];
+            stage.levels = 5;
+            stage.gauged = Gauged::Jobs;
+            stage.waiting = vec![1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 8, 0, 0, 16, 0];
+            stage.gauges = (0..5)
+                .map(|l| LevelFrame { average: f64::from(l), promoted: scale * (l as u64 + 1), ..LevelFrame::default() })
+                .collect();
+            frame
+        };
+        let model = PictureModel::new(&cast, &with_gauges(10.0, 1), &with_gauges(12.0, 3));
+        let stage = &model.stages[1];
+        let averages: Vec<f64> = stage.classes.iter().map(|c| c.gauge.average).collect();
+        assert_eq!(averages, [0.0, 3.0, 1.0], "each lane reads the gauge of its class's level");
+        let ahead: Vec<u32> = stage.classes.iter().map(|c| c.ahead).collect();
+        assert_eq!(ahead, [30, 0, 24], "who waits above, and in no lane twice");
+        // Level 2 belongs to nobody: who leaves it climbs out of the lane of class 2.
+        let climbed: Vec<f64> = stage.classes.iter().map(|c| c.promoted.per_s).collect();
+        assert_eq!(climbed, [1.0, 5.0, 3.0], "levels 0, 4 and 2, two of each in two seconds");
+        let in_lanes: u32 = stage.classes.iter().flat_map(|c| &c.lane).map(|(_, n)| n).sum();
+        assert_eq!(in_lanes, 31);
+    }
+
+    #[test]
+    fn waste_is_a_share_of_what_was_spent_before_the_stage() {
+        let spent = |at_s: f64, scale: u64, worked_s: f64, wasted_s: f64| {
+            let mut frame = frame(at_s, scale);
+            frame.stages[0].worked_s = worked_s;
+            frame.stages[1].wasted_s = wasted_s;
+            frame
+        };
+        let model = PictureModel::new(&cast(), &spent(10.0, 1, 5.0, 1.0), &spent(12.0, 3, 9.0, 2.0));
+        assert_eq!((model.stages[0].wasted, model.stages[1].wasted), (0.0, 0.25));
     }
 
     #[test]

@@ -66,7 +66,20 @@ impl Board<'_> {
             Kind::Table(columns) => self.table(&path, knob, columns),
         };
         let help = knob.help.map(|help| html! { <p class="help">{ help(self.app.words()) }</p> });
-        html! { <>{ field }{ help.unwrap_or_default() }</> }
+        html! { <>{ field }{ help.unwrap_or_default() }{ self.adapting(base, knob) }</> }
+    }
+
+    /// What the height of a curve is by now, if it follows the load: of the least urgent class.
+    fn adapting(self, base: &str, knob: &Knob) -> Html {
+        let stage = base.strip_prefix("stages[").and_then(|rest| rest.split_once(']'));
+        let (Some((k, ".queue")), "max_p", Some(feed)) = (stage, knob.key, self.app.feed()) else {
+            return Html::default();
+        };
+        let stage = k.parse::<usize>().ok().and_then(|k| feed.model.stages.get(k));
+        let class = feed.cast.order.last().copied().unwrap_or(0);
+        let height = stage.filter(|s| s.max_p_stop.is_some()).and_then(|s| s.classes.get(class));
+        let now = height.map(|c| fill(self.app.words().adapting_now, &[&crate::figures::ratio(c.gauge.max_p)]));
+        now.map_or_else(Html::default, |now| html! { <p class="help">{now}</p> })
     }
 
     fn number(
@@ -122,9 +135,12 @@ impl Board<'_> {
 
     fn chosen(self, path: &str, choice: &'static Choice, now: usize) -> Html {
         let Some(arm) = choice.arms.get(now) else { return Html::default() };
+        // The explanation of a lane begins with the same sentence.
+        let said = path.ends_with(".queue")
+            && self.app.why.is_some_and(|(k, _)| path.starts_with(&format!("stages[{k}]")));
         html! {
             <div class="policy" key={arm.word}>
-                if let Some(about) = arm.about { <p class="help">{ about(self.app.words()) }</p> }
+                if let Some(about) = arm.about.filter(|_| !said) { <p class="help">{ about(self.app.words()) }</p> }
                 { self.knobs(path, arm.knobs) }
             </div>
         }

@@ -220,7 +220,7 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
                 <div class="lanelabel">
                     { glyph(rank) }<b class="named">{ &feed.scenario.classes[c].name }</b>
                     if let Some(starved) = feed.starved_s(c).filter(|_| waiting > 0 || class.is_some_and(|c| c.shed.per_s > 0.0)) {
-                        <span class="bad">{ fill(w.nobody_served, &[name, &figures::wait(starved)]) }</span>
+                        <span class="bad">{ fill(w.nobody_served, &[name, &figures::seconds(starved)]) }</span>
                     } else {
                         <span>{ counted(w.waiting, waiting) }</span>
                     }
@@ -252,7 +252,7 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
             <div {class} data-stage={k.to_string()} style={format!("grid-column:{at}")}>
                 { hit(app, link, section, label) }
                 { heading(&spec.name, &about) }
-                <div class="curve">{ caption.filter(|_| !early) }</div>
+                <div class="curve">if let Some(caption) = caption.filter(|_| !early) { <span>{caption}</span> }</div>
                 { for lanes }
                 { stage_foot(app, feed, view, shed) }
             </div>
@@ -408,7 +408,7 @@ fn legend(app: &App) -> Html {
     let stages = app.feed().map_or(&[][..], |feed| &feed.model.stages);
     let averaged = stages.iter().any(|s| s.gauged != Gauged::Nothing).then_some(w.legend_average);
     let ahead = stages.iter().any(|s| s.cumulative).then_some(w.legend_ahead);
-    html! { <div class="legend"><span>{lanes}</span><span>{flight.unwrap_or_default()}</span><span>{averaged}{" "}{ahead}</span></div> }
+    html! { <div class="legend"><span>{lanes}</span><span>{flight.unwrap_or_default()}</span><span>{averaged}</span><span>{ahead}</span></div> }
 }
 
 /// The same state for readers who do not see the picture.

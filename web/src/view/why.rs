@@ -15,10 +15,12 @@ use yew::prelude::*;
 const RAMP: &str = "<mrow><mi>p</mi><mo>=</mo><msub><mi>p</mi><mi>max</mi></msub><mo>·</mo><mfrac><mrow><mi>avg</mi><mo>−</mo><mi>min</mi></mrow><mrow><mi>max</mi><mo>−</mo><mi>min</mi></mrow></mfrac></mrow>";
 /// An average by arrivals.
 const AVERAGE: &str = "<mrow><mi>avg</mi><mo>←</mo><mo>(</mo><mn>1</mn><mo>−</mo><mi>w</mi><mo>)</mo><mi>avg</mi><mo>+</mo><mi>w</mi><mi>Q</mi></mrow>";
-/// The same of who waits at a level and above it.
-const AVERAGE_ABOVE: &str = "<mrow><msub><mi>avg</mi><mi>i</mi></msub><mo>←</mo><mo>(</mo><mn>1</mn><mo>−</mo><mi>w</mi><mo>)</mo><msub><mi>avg</mi><mi>i</mi></msub><mo>+</mo><mi>w</mi><munder><mo>∑</mo><mrow><mi>j</mi><mo>≥</mo><mi>i</mi></mrow></munder><msub><mi>q</mi><mi>j</mi></msub></mrow>";
-/// An average by time, of work.
-const AVERAGE_WORK: &str = "<mrow><msub><mi>avg</mi><mi>i</mi></msub><mo>←</mo><msub><mi>avg</mi><mi>i</mi></msub><mo>+</mo><mo>(</mo><mn>1</mn><mo>−</mo><msup><mi>e</mi><mrow><mo>−</mo><mi>Δt</mi><mo>/</mo><mi>τ</mi></mrow></msup><mo>)</mo><mo>(</mo><munder><mo>∑</mo><mrow><mi>j</mi><mo>≥</mo><mi>i</mi></mrow></munder><msub><mi>W</mi><mi>j</mi></msub><mo>−</mo><msub><mi>avg</mi><mi>i</mi></msub><mo>)</mo></mrow>";
+/// The same of a level.
+const AVERAGE_LEVEL: &str = "<mrow><msub><mi>avg</mi><mi>i</mi></msub><mo>←</mo><mo>(</mo><mn>1</mn><mo>−</mo><mi>w</mi><mo>)</mo><msub><mi>avg</mi><mi>i</mi></msub><mo>+</mo><mi>w</mi><msub><mi>Q</mi><mi>i</mi></msub></mrow>";
+/// An average by time.
+const AVERAGE_TIME: &str = "<mrow><msub><mi>avg</mi><mi>i</mi></msub><mo>←</mo><msub><mi>avg</mi><mi>i</mi></msub><mo>+</mo><mo>(</mo><mn>1</mn><mo>−</mo><msup><mi>e</mi><mrow><mo>−</mo><mi>Δt</mi><mo>/</mo><mi>τ</mi></mrow></msup><mo>)</mo><mo>(</mo><msub><mi>Q</mi><mi>i</mi></msub><mo>−</mo><msub><mi>avg</mi><mi>i</mi></msub><mo>)</mo></mrow>";
+/// Who waits at a level and above it.
+const ABOVE: &str = "<mrow><msub><mi>Q</mi><mi>i</mi></msub><mo>=</mo><munder><mo>∑</mo><mrow><mi>j</mi><mo>≥</mo><mi>i</mi></mrow></munder><msub><mi>q</mi><mi>j</mi></msub></mrow>";
 /// Times of the drops of CoDel.
 const CODEL: &str = "<mrow><msub><mi>t</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msub><mo>=</mo><msub><mi>t</mi><mi>n</mi></msub><mo>+</mo><mfrac><mi>T</mi><msqrt><mi>n</mi></msqrt></mfrac></mrow>";
 /// One step of PIE.
@@ -35,10 +37,10 @@ const fn paper(queue: &QueueV1) -> (&'static [&'static str], &'static str) {
         }
         QueueV1::AdaptiveRate { .. } => (&[], "Welsh, Culler 2003"),
         QueueV1::Red { .. } => (&[RAMP, AVERAGE], "Floyd, Jacobson 1993"),
-        QueueV1::PriorityRed { .. } => (&[RAMP, AVERAGE_ABOVE], "paper S, 1.3 (Luo, Zhou, Chen 2009)"),
-        QueueV1::PdtRed { .. } => (&[RAMP, AVERAGE_ABOVE], "PDT-RED; paper S, 1.3"),
-        QueueV1::Wred { .. } => (&[RAMP, AVERAGE_ABOVE], "RIO, Clark, Fang 1998; WRED"),
-        QueueV1::WorkRed { .. } => (&[RAMP, AVERAGE_WORK], "Tidegate; paper S, 1.3"),
+        QueueV1::PriorityRed { .. } => (&[RAMP, AVERAGE_LEVEL, ABOVE], "paper S, 1.3 (Luo, Zhou, Chen 2009)"),
+        QueueV1::PdtRed { .. } => (&[RAMP, AVERAGE_LEVEL, ABOVE], "PDT-RED; paper S, 1.3"),
+        QueueV1::Wred { .. } => (&[RAMP, AVERAGE_LEVEL, ABOVE], "RIO, Clark, Fang 1998; WRED"),
+        QueueV1::WorkRed { .. } => (&[RAMP, AVERAGE_TIME, ABOVE], "Tidegate; paper S, 1.3"),
         QueueV1::Codel { .. } => (&[CODEL], "RFC 8289, 5"),
         QueueV1::Pie { .. } => (&[PIE], "RFC 8033, 4.2"),
     }
@@ -170,7 +172,7 @@ mod tests {
 
     #[test]
     fn every_formula_is_well_formed() {
-        for f in [RAMP, AVERAGE, AVERAGE_ABOVE, AVERAGE_WORK, CODEL, PIE, LIMIT] {
+        for f in [RAMP, AVERAGE, AVERAGE_LEVEL, AVERAGE_TIME, ABOVE, CODEL, PIE, LIMIT] {
             let open = f.matches('<').count() - 2 * f.matches("</").count();
             assert_eq!(open, 0, "as many ends as beginnings in {f}");
         }
