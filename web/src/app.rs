@@ -360,7 +360,7 @@ pub struct App {
     tracks: Tracks,
     track_boxes: TrackBoxes,
     track_version: u64,
-    plotted: (u64, u32, Mode),
+    plotted: (u64, u32, Mode, Option<usize>),
     layout_due: bool,
     paint_due: bool,
     text_due: bool,
@@ -454,7 +454,7 @@ impl Component for App {
             tracks: Tracks::new(),
             track_boxes: TrackBoxes::default(),
             track_version: 0,
-            plotted: (u64::MAX, 0, Mode::Explore),
+            plotted: (u64::MAX, 0, Mode::Explore, None),
             layout_due: true,
             paint_due: true,
             text_due: true,
@@ -944,13 +944,14 @@ impl App {
     /// Computes the tracks anew if their numbers changed.
     fn replot(&mut self) {
         let Some(feed) = self.feed() else { return };
-        let stamp = (feed.version, feed.number, self.mode);
+        let stamp =
+            (feed.version, feed.number, self.mode, feed.averaging_stage(self.why.map(|(stage, _)| stage)));
         if stamp == self.plotted {
             return;
         }
         let ghost = self.ghost.as_ref().filter(|_| self.mode == Mode::Explore);
         let rows = self.plot.kinds.len();
-        let plot = Plot::new(feed, ghost);
+        let plot = Plot::new(feed, ghost, self.why.map(|(stage, _)| stage));
         self.span_s = match self.mode {
             Mode::Explore => (0.0, feed.scenario.horizon.as_secs_f64()),
             Mode::Live => {
@@ -1533,7 +1534,7 @@ impl App {
             self.picture.reset();
             self.layout_due = true;
             self.story_ms = f64::NEG_INFINITY;
-            self.plotted = (u64::MAX, 0, self.mode);
+            self.plotted = (u64::MAX, 0, self.mode, None);
             return true;
         }
         false

@@ -25,6 +25,8 @@ pub struct Feed {
     pub version: u64,
     window_s: f64,
     recent: VecDeque<Frame>,
+    // Average and `max_p` of every class at every stage, a number for each point of the history.
+    trails: Vec<[Vec<f64>; 2]>,
 }
 
 /// Span that rates and means of the picture are taken over: short enough to follow, long enough to count.
@@ -49,6 +51,7 @@ impl Feed {
             version: 0,
             window_s,
             recent: VecDeque::new(),
+            trails: Vec::new(),
             scenario,
         }
     }
@@ -115,6 +118,30 @@ impl Feed {
     pub fn remember(&mut self, frame: &Frame) {
         self.history.push(frame);
         self.version += 1;
+        let points = self.history.t_s().len();
+        let classes = self.cast.classes.len();
+        self.trails.resize(frame.stages.len() * classes, [const { Vec::new() }; 2]);
+        for (i, trail) in self.trails.iter_mut().enumerate() {
+            let (k, class) = (i / classes, i % classes);
+            let gauge = frame.stages[k].gauges.get(self.cast.level(k, class)).copied().unwrap_or_default();
+            keep(&mut trail[0], points, gauge.average);
+            keep(&mut trail[1], points, gauge.max_p);
+        }
+    }
+
+    /// How the average and the `max_p` of a class's level at a stage went, in step with the history.
+    #[must_use]
+    pub fn trail(&self, stage: usize, class: usize) -> Option<&[Vec<f64>; 2]> {
+        self.trails.get(stage * self.cast.classes.len() + class)
+    }
+
+    /// The stage whose averages are worth a track: `wanted` if it has any, else the last that has.
+    #[must_use]
+    pub fn averaging_stage(&self, wanted: Option<usize>) -> Option<usize> {
+        let averages = |k: &usize| {
+            self.model.stages.get(*k).is_some_and(|s| (0..s.classes.len()).any(|c| s.gauged_level(c)))
+        };
+        wanted.filter(averages).or_else(|| (0..self.model.stages.len()).rfind(averages))
     }
 
     /// Whether nobody sends anything: every load is zero.
@@ -122,6 +149,14 @@ impl Feed {
     pub fn is_empty(&self) -> bool {
         self.scenario.classes.iter().all(|c| crate::story::mean_rate(&c.load) == Some(0.0))
     }
+}
+
+/// Brings a trail to as many points as the history has: it gains one, or its neighbours were merged there.
+fn keep(trail: &mut Vec<f64>, points: usize, value: f64) {
+    if points < trail.len() {
+        *trail = trail.chunks(2).map(|pair| pair.iter().sum::<f64>() / pair.len() as f64).collect();
+    }
+    trail.resize(points, value);
 }
 
 #[cfg(test)]
@@ -148,6 +183,15 @@ mod tests {
         }
         assert!(starved.iter().any(|s| s.1.is_some_and(|s| s > 3.0)), "{starved:?}");
         assert!(starved.iter().all(|s| s.0.is_none()), "the urgent class is served all along");
+    }
+
+    #[test]
+    fn trails_keep_step_with_a_history_that_merges() {
+        let mut trail = Vec::new();
+        for (points, value) in [(0, 9.0), (1, 1.0), (2, 3.0), (3, 5.0), (4, 7.0), (2, 8.0), (3, 6.0)] {
+            keep(&mut trail, points, value);
+        }
+        assert_eq!(trail, [2.0, 6.0, 6.0], "two means, and what came after");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::feed::Feed;
 use crate::figures;
 use crate::words::{Words, fill};
 use std::borrow::Cow;
+use tidegate_core::frame::Gauged;
 use tidegate_core::measure::History;
 use tidegate_core::scenario::{Action, Scenario};
 
@@ -23,11 +24,13 @@ pub enum Kind {
     Busy,
     /// Requests in flight, by server.
     Servers,
+    /// Averages of a stage's queue control, by class, with its thresholds.
+    Average(usize),
 }
 
-/// The tracks of a scenario, from the top.
+/// The tracks of a scenario, from the top; averages are those of the stage that is `explained`, if one is.
 #[must_use]
-pub fn kinds(feed: &Feed) -> Vec<Kind> {
+pub fn kinds(feed: &Feed, explained: Option<usize>) -> Vec<Kind> {
     let scenario = &feed.scenario;
     let first = scenario.classes.first().map(|c| c.delay_weight);
     let targets = scenario.classes.iter().any(|c| Some(c.delay_weight) != first);
@@ -35,7 +38,9 @@ pub fn kinds(feed: &Feed) -> Vec<Kind> {
     if targets {
         kinds.push(Kind::Ratio);
     }
-    kinds.extend([Kind::Queue, Kind::Busy]);
+    kinds.push(Kind::Queue);
+    kinds.extend(feed.averaging_stage(explained).map(Kind::Average));
+    kinds.push(Kind::Busy);
     if !scenario.servers.is_empty() {
         kinds.push(Kind::Servers);
     }
@@ -52,6 +57,7 @@ pub fn name(kind: Kind, w: &Words) -> (&'static str, &'static str) {
         Kind::Queue => (w.track_queue, ""),
         Kind::Busy => (w.track_busy, ""),
         Kind::Servers => (w.track_servers, ""),
+        Kind::Average(_) => (w.track_average, ""),
     }
 }
 
@@ -104,6 +110,8 @@ pub struct Plot {
     pub kinds: Vec<Kind>,
     numbers: Vec<Numbers>,
     order: Vec<usize>,
+    /// Lower and upper threshold of the averages, and whether they are seconds.
+    thresholds: (f64, f64, bool),
     /// Time of the first number.
     pub start_s: f64,
     /// Time between two numbers.
@@ -111,13 +119,16 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// The tracks of a feed; `ghost` is the history before the last edit.
+    /// The tracks of a feed; `ghost` is the history before the last edit, `explained` the stage that is explained.
     #[must_use]
-    pub fn new(feed: &Feed, ghost: Option<&History>) -> Self {
+    pub fn new(feed: &Feed, ghost: Option<&History>, explained: Option<usize>) -> Self {
         let h = &feed.history;
         let t = h.t_s();
         let step_s = if t.len() > 1 { (t[t.len() - 1] - t[0]) / (t.len() - 1) as f64 } else { 1.0 };
-        let kinds = kinds(feed);
+        let kinds = kinds(feed, explained);
+        let stage = feed.averaging_stage(explained).and_then(|k| feed.model.stages.get(k));
+        let gauge = stage.and_then(|s| s.classes.first()).map(|c| c.gauge).unwrap_or_default();
+        let thresholds = (gauge.min, gauge.max, stage.is_some_and(|s| s.gauged == Gauged::Seconds));
         let numbers = kinds
             .iter()
             .map(|&kind| Numbers {
@@ -129,7 +140,7 @@ impl Plot {
             })
             .collect();
         let start_s = t.first().copied().unwrap_or(0.0);
-        Self { kinds, numbers, order: feed.cast.order.clone(), start_s, step_s }
+        Self { kinds, numbers, order: feed.cast.order.clone(), thresholds, start_s, step_s }
     }
 
     /// What the painter draws.
@@ -195,6 +206,21 @@ impl Plot {
             Kind::Busy => {
                 let classes: Vec<(usize, Cow<'a, [f64]>)> = ranked().map(|(r, v)| (r, borrowed(v))).collect();
                 Track::stacked(&classes, plain)
+            }
+            Kind::Average(_) => {
+                let (min, max, seconds) = self.thresholds;
+                let averages = &n.lists[..self.order.len().min(n.lists.len())];
+                let points = averages.iter().map(Vec::len).max().unwrap_or(0);
+                let mut layers: Vec<Layer<'a>> = [min, max]
+                    .into_iter()
+                    .filter(|&at| at > 0.0)
+                    .map(|at| Layer::other(Cow::Owned(vec![at; points]), Ink::Ink3))
+                    .collect();
+                layers.extend(ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))));
+                let label = |v: f64| {
+                    if seconds { figures::wait(v).replace(' ', "") } else { figures::rate(v) }
+                };
+                Track::from_zero(largest(averages.iter().map(Vec::as_slice)).max(max), label, layers)
             }
             Kind::Servers => {
                 let most = largest(n.lists.iter().map(Vec::as_slice));
@@ -276,6 +302,14 @@ impl Plot {
                 }
                 out
             }
+            Kind::Average(_) => {
+                let show = |v| if self.thresholds.2 { figures::wait(v) } else { figures::rate(v) };
+                let mut out: Vec<_> = ranked().map(|(r, v)| (Some(r), show(v), Tell::Main)).collect();
+                // The height of the curve stands behind the averages.
+                let height = n.lists.get(self.order.len()).and_then(|v| at(v)).filter(|p| *p > 0.0);
+                out.extend(height.map(|p| (None, fill(w.at_most, &[&figures::ratio(p)]), Tell::Side)));
+                out
+            }
             Kind::Busy => {
                 ranked().map(|(r, v)| (Some(r), figures::count(v.round() as u64), Tell::Main)).collect()
             }
@@ -331,6 +365,14 @@ fn lists(feed: &Feed, h: &History, kind: Kind) -> Vec<Vec<f64>> {
         Kind::Ratio => class_columns(feed, h, "wait_ratio"),
         Kind::Queue => per_class(feed, h, "queue"),
         Kind::Busy => per_class(feed, h, "busy"),
+        Kind::Average(stage) => {
+            let trail = |class: usize, what: usize| {
+                feed.trail(stage, class).map(|t| t[what].clone()).unwrap_or_default()
+            };
+            let mut lists: Vec<Vec<f64>> = (0..feed.cast.classes.len()).map(|c| trail(c, 0)).collect();
+            lists.extend(feed.cast.order.last().map(|&c| trail(c, 1)));
+            lists
+        }
         Kind::Servers => {
             feed.scenario.servers.iter().map(|s| column(h, &format!("load.{}", s.name))).collect()
         }
@@ -439,13 +481,14 @@ mod tests {
             sim.frame(&mut frame);
             feed.remember(&frame);
         }
+        feed.show(frame);
         feed
     }
 
     #[test]
     fn every_track_of_a_crowd_has_numbers_and_a_reading() {
         let feed = played("flash-crowd", 1.0);
-        let plot = Plot::new(&feed, Some(&feed.history));
+        let plot = Plot::new(&feed, Some(&feed.history), None);
         assert_eq!(plot.kinds.len(), 6);
         assert_eq!(plot.tracks().len(), 6);
         for row in 0..6 {
@@ -453,6 +496,17 @@ mod tests {
         }
         let queue = plot.reading(3, 110.0, &ENGLISH);
         assert_eq!(queue.len(), 4);
+    }
+
+    #[test]
+    fn averages_have_a_track_with_their_thresholds() {
+        let mut feed = played("seda-exp2", 0.5);
+        let plot = Plot::new(&feed, None, Some(2));
+        let row = plot.kinds.iter().position(|k| *k == Kind::Average(2)).expect("Send is explained");
+        assert_eq!(plot.tracks()[row].layers.len(), 2 + 3, "two thresholds, three classes");
+        let reading = plot.reading(row, 5.0, &ENGLISH);
+        assert_eq!(reading.len(), 4, "three averages and the height of the curve: {reading:?}");
+        assert!(reading[2].1.parse::<f64>().is_ok_and(|low| low > 200.0), "{reading:?}");
     }
 
     #[test]

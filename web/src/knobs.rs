@@ -237,8 +237,9 @@ pub fn choose(s: &mut ScenarioV1, path: &str, choice: &Choice, to: usize) {
 fn make_room(s: &mut ScenarioV1) {
     for stage in &mut s.stages {
         let workers = stage.workers;
-        if let PoolV1::Threads { min, max, .. } | PoolV1::Aimd { min, max, .. } | PoolV1::Gradient { min, max, .. } =
-            &mut stage.pool
+        if let PoolV1::Threads { min, max, .. }
+        | PoolV1::Aimd { min, max, .. }
+        | PoolV1::Gradient { min, max, .. } = &mut stage.pool
         {
             *max = workers.max(*max);
             *min = workers.min(*min);
@@ -289,13 +290,7 @@ const fn helped(key: &'static str, label: Word, help: Word, kind: Kind) -> Knob 
     Knob { key, label, help: Some(help), kind }
 }
 
-const fn arm(
-    word: &'static str,
-    name: Word,
-    about: Word,
-    icon: &'static str,
-    knobs: &'static [Knob],
-) -> Arm {
+const fn arm(word: &'static str, name: Word, about: Word, icon: &'static str, knobs: &'static [Knob]) -> Arm {
     Arm { word, name, about: Some(about), icon, knobs }
 }
 
@@ -331,7 +326,8 @@ const LENGTHS: [Knob; 2] = lengths(Is(200.0), Is(280.0));
 const LOWER_LENGTHS: [Knob; 2] = lengths(Is(50.0), Is(100.0));
 const CURVE: [Knob; 2] = lengths(Need(200.0), Need(280.0));
 const MAX_P: Knob = knob("max_p", |w| w.max_chance, Number(Unit::None, Is(0.2), (0.01, 1.0)));
-const WEIGHT: Knob = helped("weight", |w| w.weight, |w| w.weight_help, Number(Unit::None, Is(0.02), (0.001, 1.0)));
+const WEIGHT: Knob =
+    helped("weight", |w| w.weight, |w| w.weight_help, Number(Unit::None, Is(0.02), (0.001, 1.0)));
 const GENTLE: Knob = helped("gentle", |w| w.gentle, |w| w.gentle_help, Flag(false));
 
 const fn adapt(usual: usize) -> Knob {
@@ -427,7 +423,12 @@ pub static QUEUE: Choice = Choice {
                 LOWER_LENGTHS[0],
                 LOWER_LENGTHS[1],
                 MAX_P,
-                helped("gain", |w| w.room_gain, |w| w.room_gain_help, Number(Unit::None, Is(0.1), (0.0, 1.0))),
+                helped(
+                    "gain",
+                    |w| w.room_gain,
+                    |w| w.room_gain_help,
+                    Number(Unit::None, Is(0.1), (0.0, 1.0)),
+                ),
                 WEIGHT,
                 limit(Is(1_000.0)),
             ],
@@ -444,7 +445,11 @@ pub static QUEUE: Choice = Choice {
                     |w| w.average_counts,
                     |w| w.average_counts_help,
                     Kind::Words(
-                        &[("all", |w| w.counts_all), ("above", |w| w.counts_above), ("level", |w| w.counts_level)],
+                        &[
+                            ("all", |w| w.counts_all),
+                            ("above", |w| w.counts_above),
+                            ("level", |w| w.counts_level),
+                        ],
                         1,
                     ),
                 ),
@@ -459,7 +464,12 @@ pub static QUEUE: Choice = Choice {
             icons::PLOT_CODEL,
             &[
                 knob("target_us", |w| w.target_wait, Number(Unit::Ms, Is(5e3), (0.1, 10_000.0))),
-                helped("interval_us", |w| w.interval, |w| w.interval_help, Number(Unit::Ms, Is(100e3), (1.0, 10_000.0))),
+                helped(
+                    "interval_us",
+                    |w| w.interval,
+                    |w| w.interval_help,
+                    Number(Unit::Ms, Is(100e3), (1.0, 10_000.0)),
+                ),
                 limit(Is(1_000.0)),
             ],
         ),
@@ -470,7 +480,12 @@ pub static QUEUE: Choice = Choice {
             icons::PLOT_PIE,
             &[
                 knob("target_us", |w| w.target_wait, Number(Unit::Ms, Is(15e3), (0.1, 10_000.0))),
-                helped("burst_us", |w| w.burst_passes, |w| w.burst_passes_help, Number(Unit::Ms, Is(150e3), (0.0, 1000.0))),
+                helped(
+                    "burst_us",
+                    |w| w.burst_passes,
+                    |w| w.burst_passes_help,
+                    Number(Unit::Ms, Is(150e3), (0.0, 1000.0)),
+                ),
                 knob("update_us", |w| w.period, Number(Unit::Ms, Is(15e3), (1.0, 1000.0))),
                 limit(Is(1_000.0)),
             ],
@@ -481,7 +496,12 @@ pub static QUEUE: Choice = Choice {
             |w| w.about_adaptive_rate,
             icons::PLOT_BURSTY,
             &[
-                helped("target_us", |w| w.target_response, |w| w.target_response_help, Number(Unit::Ms, Need(1e6), (1.0, 30_000.0))),
+                helped(
+                    "target_us",
+                    |w| w.target_response,
+                    |w| w.target_response_help,
+                    Number(Unit::Ms, Need(1e6), (1.0, 30_000.0)),
+                ),
                 knob(
                     "rule",
                     |w| w.rate_rule,
@@ -505,7 +525,12 @@ pub static QUEUE: Choice = Choice {
             icons::PLOT_EVEN,
             &[
                 knob("rate_per_s", |w| w.rate, Number(Unit::PerSecond, Need(100.0), (1.0, 2000.0))),
-                helped("depth", |w| w.depth, |w| w.depth_help, Number(Unit::Requests, Is(10.0), (1.0, 1000.0))),
+                helped(
+                    "depth",
+                    |w| w.depth,
+                    |w| w.depth_help,
+                    Number(Unit::Requests, Is(10.0), (1.0, 1000.0)),
+                ),
                 limit(Is(10_000.0)),
             ],
         ),
@@ -623,7 +648,12 @@ static POOL: Choice = Choice {
             |w| w.about_gradient,
             "",
             &[
-                helped("tolerance", |w| w.tolerance, |w| w.tolerance_help, Number(Unit::Times, Is(1.5), (1.0, 5.0))),
+                helped(
+                    "tolerance",
+                    |w| w.tolerance,
+                    |w| w.tolerance_help,
+                    Number(Unit::Times, Is(1.5), (1.0, 5.0)),
+                ),
                 MANY[0],
                 MANY[1],
                 POOL_PERIOD,
@@ -636,7 +666,11 @@ static BATCH: Choice = Choice {
     tag: "control",
     arms: &[
         plain("one", |w| w.batch_one, &[]),
-        plain("fixed", |w| w.batch_fixed, &[knob("size", |w| w.batch_size, Whole(Unit::Requests, Need(8.0), (2.0, 1000.0)))]),
+        plain(
+            "fixed",
+            |w| w.batch_fixed,
+            &[knob("size", |w| w.batch_size, Whole(Unit::Requests, Need(8.0), (2.0, 1000.0)))],
+        ),
         arm(
             "adaptive",
             |w| w.batch_adaptive,
@@ -676,7 +710,11 @@ static SIZE: Choice = Choice {
     tag: "law",
     arms: &[
         plain("", |w| w.size_unknown, &[]),
-        plain("constant", |w| w.law_constant, &[knob("bytes", |w| w.size, Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)))]),
+        plain(
+            "constant",
+            |w| w.law_constant,
+            &[knob("bytes", |w| w.size, Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)))],
+        ),
         plain(
             "uniform",
             |w| w.law_uniform,
@@ -685,7 +723,11 @@ static SIZE: Choice = Choice {
                 knob("max_bytes", |w| w.size_most, Whole(Unit::Kb, Need(200e3), (0.1, 100_000.0))),
             ],
         ),
-        plain("lognormal", |w| w.law_lognormal, &[SIZE_MEAN, knob("cv", |_| "cv", Number(Unit::None, Need(1.5), (0.0, 10.0)))]),
+        plain(
+            "lognormal",
+            |w| w.law_lognormal,
+            &[SIZE_MEAN, knob("cv", |_| "cv", Number(Unit::None, Need(1.5), (0.0, 10.0)))],
+        ),
         plain(
             "pareto",
             |w| w.law_pareto,
@@ -791,9 +833,7 @@ mod tests {
 
     #[test]
     fn every_policy_can_be_chosen_and_run() {
-        for (path, choice) in
-            [("queue", &QUEUE), ("ageing", &AGEING), ("pool", &POOL), ("batch", &BATCH)]
-        {
+        for (path, choice) in [("queue", &QUEUE), ("ageing", &AGEING), ("pool", &POOL), ("batch", &BATCH)] {
             // Batches are for stages that work themselves.
             let mut s = wire();
             for (i, arm) in choice.arms.iter().enumerate() {

@@ -557,7 +557,13 @@ mod tests {
 
     #[test]
     fn findings_come_with_their_figures() {
-        check_told("starvation", 20.0, 24.0, Some(24.0), ["No Low served for 24 s.", "Low 已有 24 s 没有一个完成。"]);
+        check_told(
+            "starvation",
+            20.0,
+            24.0,
+            Some(24.0),
+            ["No Low served for 24 s.", "Low 已有 24 s 没有一个完成。"],
+        );
         let wasted = ["of the time spent before Send was", "Send 之前花掉的时间有"];
         check_told("seda-loop-3-published", 30.0, 34.0, None, wasted);
     }

@@ -226,6 +226,8 @@ words! {
     track_queue: "Queue", "队列";
     track_busy: "Threads", "线程";
     track_ratio: "Wait ratio", "等待比";
+    track_average: "Average", "平均";
+    at_most: "p ≤ {0}", "最大概率 {0}";
     track_servers: "In flight", "处理中";
     unit_requests: "requests", "个请求";
     lost: "{0} lost", "损失 {0}";

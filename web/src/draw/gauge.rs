@@ -95,10 +95,7 @@ pub fn strip(curve: &Rect) -> Rect {
 #[must_use]
 pub fn divided(lane: &Rect) -> (Rect, Rect) {
     let band = BAND.min(lane.h / 3.0);
-    (
-        Rect::new(lane.x, lane.y, lane.w, lane.h - band),
-        Rect::new(lane.x, lane.bottom() - band, lane.w, band),
-    )
+    (Rect::new(lane.x, lane.y, lane.w, lane.h - band), Rect::new(lane.x, lane.bottom() - band, lane.w, band))
 }
 
 /// How far the gate of a lane is shut, 0 to 1: by the chance that an arrival is turned away, where the control has
@@ -123,7 +120,12 @@ mod tests {
 
     fn stage(gauged: Gauged, gauges: &[LevelFrame]) -> StageView {
         let class = |&gauge: &LevelFrame| StageClassView { gauge, ..StageClassView::default() };
-        StageView { gauged, limit: 1_120, classes: gauges.iter().map(class).collect(), ..StageView::default() }
+        StageView {
+            gauged,
+            limit: 1_120,
+            classes: gauges.iter().map(class).collect(),
+            ..StageView::default()
+        }
     }
 
     #[track_caller]

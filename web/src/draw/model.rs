@@ -681,7 +681,11 @@ pub(super) mod tests {
             stage.gauged = Gauged::Jobs;
             stage.waiting = vec![1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 8, 0, 0, 16, 0];
             stage.gauges = (0..5)
-                .map(|l| LevelFrame { average: f64::from(l), promoted: scale * (l as u64 + 1), ..LevelFrame::default() })
+                .map(|l| LevelFrame {
+                    average: f64::from(l),
+                    promoted: scale * (l as u64 + 1),
+                    ..LevelFrame::default()
+                })
                 .collect();
             frame
         };

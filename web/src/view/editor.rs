@@ -10,9 +10,7 @@ use crate::keys;
 use crate::knobs;
 use crate::words::fill;
 use std::rc::Rc;
-use tidegate_core::scenario::v1::{
-    ActionV1, BalancerV1, LawV1, LoadV1, ScenarioV1, StageV1, WorkV1,
-};
+use tidegate_core::scenario::v1::{ActionV1, BalancerV1, LawV1, LoadV1, ScenarioV1, StageV1, WorkV1};
 use yew::prelude::*;
 
 /// A change that a field makes with the number in it.

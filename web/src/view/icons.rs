@@ -83,7 +83,8 @@ pub(crate) const PLOT_ROUND: &str = "M12 3a6 6 0 1 1-6 6M6 5v4h4";
 pub(crate) const PLOT_LEAST: &str = "M4 15V9M10 15V4M16 15v-4M21 15V7";
 pub(crate) const PLOT_RED: &str = "M2 15h7l6-5V3h6";
 pub(crate) const PLOT_PRIORITY_RED: &str = "M1 15h3q4 0 5-12M6 15h3q4 0 5-12M11 15h3q4 0 5-12";
-pub(crate) const PLOT_WORK_RED: &str = "M2 15h5l5-4V3h3M15 15a3.5 3.5 0 1 0 7 0 3.5 3.5 0 1 0-7 0m3.5-2v2l1.5 1";
+pub(crate) const PLOT_WORK_RED: &str =
+    "M2 15h5l5-4V3h3M15 15a3.5 3.5 0 1 0 7 0 3.5 3.5 0 1 0-7 0m3.5-2v2l1.5 1";
 pub(crate) const PLOT_PDT_RED: &str = "M2 15h4l4-4V5M14 15l-3-3M9 15h4l4-4V3M19 6l2-3 2 3";
 pub(crate) const PLOT_WRED: &str = "M2 15l6-12M6 15l9-8V3M10 15l12-4V3";
 pub(crate) const PLOT_CODEL: &str = "M2 9h20M2 14c3 0 3-10 6-10s3 7 6 7 3-4 8-3";

@@ -48,18 +48,31 @@ impl Board<'_> {
             Kind::Flag(usual) => {
                 let now = at(self.root, &path).and_then(Value::as_bool).unwrap_or(usual);
                 let to = path.clone();
-                self.pick(path, knob.label, usize::from(now), &[|w| w.no, |w| w.yes], Rc::new(move |s, i| {
-                    knobs::put(s, &to, Some((i == 1).into()));
-                }))
+                self.pick(
+                    path,
+                    knob.label,
+                    usize::from(now),
+                    &[|w| w.no, |w| w.yes],
+                    Rc::new(move |s, i| {
+                        knobs::put(s, &to, Some((i == 1).into()));
+                    }),
+                )
             }
             Kind::Words(words, usual) => {
                 let now = at(self.root, &path).and_then(Value::as_str);
-                let now = now.and_then(|now| words.iter().position(|(word, _)| *word == now)).unwrap_or(usual);
+                let now =
+                    now.and_then(|now| words.iter().position(|(word, _)| *word == now)).unwrap_or(usual);
                 let names: Vec<Word> = words.iter().map(|(_, name)| *name).collect();
                 let to = path.clone();
-                self.pick(path, knob.label, now, &names, Rc::new(move |s, i| {
-                    knobs::put(s, &to, words.get(i).map(|(word, _)| (*word).into()));
-                }))
+                self.pick(
+                    path,
+                    knob.label,
+                    now,
+                    &names,
+                    Rc::new(move |s, i| {
+                        knobs::put(s, &to, words.get(i).map(|(word, _)| (*word).into()));
+                    }),
+                )
             }
             Kind::Choice(choice, usual) => self.choice(&path, knob.label, choice, usual),
             Kind::List(unit, usual) => self.list(&path, knob, unit, usual),
@@ -78,7 +91,8 @@ impl Board<'_> {
         let stage = k.parse::<usize>().ok().and_then(|k| feed.model.stages.get(k));
         let class = feed.cast.order.last().copied().unwrap_or(0);
         let height = stage.filter(|s| s.max_p_stop.is_some()).and_then(|s| s.classes.get(class));
-        let now = height.map(|c| fill(self.app.words().adapting_now, &[&crate::figures::ratio(c.gauge.max_p)]));
+        let now =
+            height.map(|c| fill(self.app.words().adapting_now, &[&crate::figures::ratio(c.gauge.max_p)]));
         now.map_or_else(Html::default, |now| html! { <p class="help">{now}</p> })
     }
 

@@ -207,8 +207,7 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
     let shed: f64 = view.classes.iter().map(|c| c.shed.per_s).sum();
     let policy = knobs::queue_name(&spec.queue, w);
     let section = Section::Stage(k);
-    let label =
-        fill(w.say_stage, &[&spec.name, policy, &view.waiting.to_string(), &figures::rate(shed)]);
+    let label = fill(w.say_stage, &[&spec.name, policy, &view.waiting.to_string(), &figures::rate(shed)]);
     let lanes = feed.cast.order.iter().enumerate().map(|(rank, &c)| {
         let class = view.classes.get(c);
         let waiting = class.map_or(0, |c| c.waiting);
@@ -297,11 +296,8 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
     let section = Section::Stage(k);
     let busy: u32 = view.classes.iter().map(|c| c.busy).sum();
     let (busy, all) = (busy.to_string(), view.workers.to_string());
-    let about = if spec.split.is_some() {
-        w.workers_split
-    } else {
-        knobs::name(knobs::ORDERS, spec.order.word(), w)
-    };
+    let about =
+        if spec.split.is_some() { w.workers_split } else { knobs::name(knobs::ORDERS, spec.order.word(), w) };
     html! {
         <div class={classes!("comp", "pool")} data-stage={k.to_string()}
             style={format!("grid-column:{at}")}>

@@ -26,7 +26,8 @@ const CODEL: &str = "<mrow><msub><mi>t</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn><
 /// One step of PIE.
 const PIE: &str = "<mrow><mi>p</mi><mo>←</mo><mi>p</mi><mo>+</mo><mi>α</mi><mo>(</mo><mi>d</mi><mo>−</mo><msub><mi>d</mi><mn>0</mn></msub><mo>)</mo><mo>+</mo><mi>β</mi><mo>(</mo><mi>d</mi><mo>−</mo><msub><mi>d</mi><mrow><mo>−</mo><mn>1</mn></mrow></msub><mo>)</mo></mrow>";
 /// A limit.
-const LIMIT: &str = "<mrow><mi>p</mi><mo>=</mo><mn>1</mn><mtext>&#8194;</mtext><mi>q</mi><mo>≥</mo><mi>limit</mi></mrow>";
+const LIMIT: &str =
+    "<mrow><mi>p</mi><mo>=</mo><mn>1</mn><mtext>&#8194;</mtext><mi>q</mi><mo>≥</mo><mi>limit</mi></mrow>";
 
 /// The formulas of a control, and where it comes from.
 const fn paper(queue: &QueueV1) -> (&'static [&'static str], &'static str) {
