@@ -465,7 +465,7 @@ words! {
     moved_up: "↑ {0}/s moved up", "↑ 提升 {0}/s";
     nobody_served: "no {0} served for {1}", "{0} 已 {1} 没有完成";
     legend_average: "▲ running average", "▲ 滑动平均";
-    legend_ahead: "Shaded: ahead of them.", "阴影：排在它们前面的。";
+    ahead_of_them: "ahead of them", "排在它们前面";
     why: "why?", "为何？";
     why_of: "Why: {0} at {1}", "为何：{1} 阶段的 {0}";
     why_chance: "{0} now", "当前 {0}";

@@ -63,7 +63,10 @@ pub(super) fn lanes(
         if shaded > own || ahead > 0 {
             counted_with(pen, &marks, axis, shaded);
         }
-        end_of_lane(pen, &marks, axis, stage.limit, full);
+        // Beyond a curve on this axis nobody is let in: there is no more of it to be seen.
+        if axes.seconds.is_some() || !stage.has_curve() || full {
+            end_of_lane(pen, &marks, axis, stage.limit, full);
+        }
         let lattice = Lattice::new(&marks, axis, per_mark);
         let ahead = f64::from(ahead) / f64::from(per_mark.max(1));
         lane_marks(pen, model, class, &view.lane, &lattice, per_mark, ahead);
@@ -112,12 +115,21 @@ fn drop_curves(pen: Pen<'_>, area: &Rect, stage: &StageView, model: &PictureMode
     }
     if let Some((g, _)) = curves.first().filter(|_| strip.w >= 130.0) {
         let (min, max) = (axis.x(&strip, g.min), axis.x(&strip, g.max));
-        let y = strip.y - 1.0;
         let seconds = stage.gauged == tidegate_core::frame::Gauged::Seconds;
         let write = |v: f64| if seconds { crate::figures::wait(v) } else { grouped(v.round() as u64) };
-        pen.text(&write(g.max), (max, y), 11.0, 400, Align::Centre, pen.theme.ink_3);
-        if min - max > 34.0 {
-            pen.text(&write(g.min), (min, y + strip.h - 4.0), 11.0, 400, Align::Left, pen.theme.ink_3);
+        // Beside their thresholds, where the curve leaves room.
+        if max - strip.x > 34.0 {
+            pen.text(&write(g.max), (max - 4.0, strip.cy() + 5.0), 11.0, 400, Align::Right, pen.theme.ink_3);
+        }
+        if strip.right() - min > 40.0 {
+            pen.text(
+                &write(g.min),
+                (min + 3.0, strip.bottom() - 5.0),
+                11.0,
+                400,
+                Align::Left,
+                pen.theme.ink_3,
+            );
         }
     }
     // The least urgent first, so that the most urgent lie on top.

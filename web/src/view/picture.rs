@@ -228,6 +228,9 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
                     }
                     <span class="right"><b>{ wait.unwrap_or_default() }</b></span>
                 </div>
+                if class.is_some_and(|class| view.cumulative && class.ahead > 0) && rank + 1 == feed.cast.order.len() {
+                    <span class="ahead">{w.ahead_of_them}</span>
+                }
                 <button class="lane" data-class={c.to_string()} aria-label={fill(w.why_of, &[name, &spec.name])}
                     aria-expanded={(app.why == Some((k, c))).to_string()} onclick={on(link, Do::Why(k, c))} />
             </div>
@@ -403,8 +406,7 @@ fn legend(app: &App) -> Html {
         .then(|| fill(w.legend_flight, &[&figures::count(scales.flight)]));
     let stages = app.feed().map_or(&[][..], |feed| &feed.model.stages);
     let averaged = stages.iter().any(|s| s.gauged != Gauged::Nothing).then_some(w.legend_average);
-    let ahead = stages.iter().any(|s| s.cumulative).then_some(w.legend_ahead);
-    html! { <div class="legend"><span>{lanes}</span><span>{flight.unwrap_or_default()}</span><span>{averaged}</span><span>{ahead}</span></div> }
+    html! { <div class="legend"><span>{lanes}</span><span>{flight.unwrap_or_default()}</span><span>{averaged}</span></div> }
 }
 
 /// The same state for readers who do not see the picture.
