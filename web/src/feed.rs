@@ -106,6 +106,11 @@ impl Feed {
         let (done, asked) = (column("completed_per_s")?, column("arrived_per_s")?);
         let (t, now_s) = (self.history.t_s(), self.now_s());
         let end = t.iter().take_while(|&&at| at <= now_s).count().min(done.len()).min(asked.len());
+        // Nothing can be said while the history is still being computed.
+        let step_s = if end > 1 { t[end - 1] - t[end - 2] } else { self.window_s };
+        if end == 0 || now_s - t[end - 1] > 2.0 * step_s {
+            return None;
+        }
         // A number that is not there counts as nothing done.
         let idle = done[..end].iter().rev().take_while(|&&rate| !(rate > 0.0)).count();
         let waits = self.model.stages.iter().any(|s| s.classes.get(class).is_some_and(|c| c.waiting > 0));

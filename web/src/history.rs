@@ -171,19 +171,14 @@ impl Plot {
                     }
                 }
                 layers.extend(ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))));
-                // No room for a space in the gutter.
-                let label = |v: f64| match v {
-                    v if v >= 0.1 => format!("{}s", figures::typed(v)),
-                    v => figures::wait(v).replace(' ', ""),
-                };
                 let lists = n.lists.iter().flatten();
                 let least = lists.copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
                 if most > 0.0 && most / least > 30.0 {
                     let low = 10_f64.powf(least.log10().floor()).max(most * 1e-4);
                     let low = 10_f64.powf(low.log10().round());
-                    Track::logarithmic(low, most, label, layers)
+                    Track::logarithmic(low, most, gutter, layers)
                 } else {
-                    Track::from_zero(most, label, layers)
+                    Track::from_zero(most, gutter, layers)
                 }
             }
             Kind::Ratio => {
@@ -217,9 +212,7 @@ impl Plot {
                     .map(|at| Layer::other(Cow::Owned(vec![at; points]), Ink::Ink3))
                     .collect();
                 layers.extend(ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))));
-                let label = |v: f64| {
-                    if seconds { figures::wait(v).replace(' ', "") } else { figures::rate(v) }
-                };
+                let label = |v: f64| if seconds { gutter(v) } else { figures::rate(v) };
                 Track::from_zero(largest(averages.iter().map(Vec::as_slice)).max(max), label, layers)
             }
             Kind::Servers => {
@@ -338,6 +331,11 @@ pub enum Tell {
     Main,
     /// Small, beside it.
     Side,
+}
+
+/// A time for the gutter, where there is no room for a space.
+fn gutter(s: f64) -> String {
+    if s >= 0.1 { format!("{}s", figures::typed(s)) } else { figures::wait(s).replace(' ', "") }
 }
 
 /// Two to three digits without a unit.

@@ -184,9 +184,8 @@ words! {
     in_flight: "{0} in flight", "{0} 处理中";
     server_down: "down", "已下线";
     per_second: "/s", "/s";
-    legend_lane: "In a lane, one mark is one request.", "通道中，一个标记是一个请求。";
-    legend_lane_n: "In a lane, one mark is {0} requests.", "通道中，一个标记是 {0} 个请求。";
-    legend_flight: "In flight, one mark is {0}.", "途中，一个标记是 {0} 个。";
+    legend_lane: "One mark is {0} in a lane.", "一个标记：通道中 {0} 个。";
+    legend_marks: "One mark is {0} in a lane, {1} in flight.", "一个标记：通道中 {0} 个，途中 {1} 个。";
     read_as_table: "State as a table", "以表格读取状态";
     column_class: "Class", "类";
     column_waiting: "Waiting", "在等";
@@ -227,7 +226,7 @@ words! {
     track_busy: "Threads", "线程";
     track_ratio: "Wait ratio", "等待比";
     track_average: "Average", "平均";
-    at_most: "p ≤ {0}", "最大概率 {0}";
+    at_most: "p ≤ {0}", "p ≤ {0}";
     track_servers: "In flight", "处理中";
     unit_requests: "requests", "个请求";
     lost: "{0} lost", "损失 {0}";
@@ -603,6 +602,7 @@ mod tests {
         "policy_wred",
         "policy_codel",
         "policy_pie",
+        "at_most",
     ];
 
     #[test]

@@ -397,16 +397,15 @@ fn legend(app: &App) -> Html {
     let w = app.words();
     let scales = app.picture.scales();
     let lane = scales.lanes.iter().copied().max().unwrap_or(1);
-    let lanes = if lane > 1 {
-        fill(w.legend_lane_n, &[&figures::count(lane.into())])
+    let lane = figures::count(lane.max(1).into());
+    let marks = if !app.prefs.still && scales.flight > 0 {
+        fill(w.legend_marks, &[&lane, &figures::count(scales.flight)])
     } else {
-        w.legend_lane.to_owned()
+        fill(w.legend_lane, &[&lane])
     };
-    let flight = (!app.prefs.still && scales.flight > 0)
-        .then(|| fill(w.legend_flight, &[&figures::count(scales.flight)]));
     let stages = app.feed().map_or(&[][..], |feed| &feed.model.stages);
     let averaged = stages.iter().any(|s| s.gauged != Gauged::Nothing).then_some(w.legend_average);
-    html! { <div class="legend"><span>{lanes}</span><span>{flight.unwrap_or_default()}</span><span>{averaged}</span></div> }
+    html! { <div class="legend"><span>{marks}</span><span>{averaged}</span></div> }
 }
 
 /// The same state for readers who do not see the picture.
