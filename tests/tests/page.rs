@@ -217,3 +217,32 @@ fn a_number_out_of_range_says_so_and_the_last_one_keeps_running() {
         .expect("it runs");
     no_complaints(&browser);
 }
+
+#[test]
+#[ignore = "needs a browser and a built page: cargo xtask test"]
+fn a_policy_is_chosen_and_says_why_it_turns_away() {
+    let site = Site::start();
+    let browser = browser();
+    open(&browser, &site, "#preset=flash-crowd&lang=en&play=0&at=117");
+
+    // The third of the queue controls, by the radio button of the stage that is open.
+    let choose = "document.querySelectorAll('input[name=\"stages[1].queue\"]')[arguments[0]].click();";
+    browser.run(choose, &[json!(2)]).expect("Priority RED");
+    browser
+        .wait_for("document.getElementById('stages[1].queue.min')?.value === '200'", SOON)
+        .expect("its numbers stand below it");
+
+    // The lane of the least urgent says why.
+    let lanes = "document.querySelectorAll('.comp.stage[data-stage=\"1\"] .lane')";
+    browser.run(&format!("{lanes}[2].click();"), &[]).expect("a lane");
+    browser.wait_for("document.querySelector('#why math')", SOON).expect("a formula");
+    browser
+        .wait_for("document.querySelectorAll('#why tbody tr').length === 3", SOON)
+        .expect("the figures of every lane");
+    assert!(text(&browser, "#why").contains("paper S, 1.3"), "{}", text(&browser, "#why"));
+    assert_eq!(
+        browser.run(&format!("return {lanes}[2].getAttribute('aria-expanded');"), &[]).expect("a script"),
+        "true"
+    );
+    no_complaints(&browser);
+}

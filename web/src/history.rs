@@ -498,7 +498,7 @@ mod tests {
 
     #[test]
     fn averages_have_a_track_with_their_thresholds() {
-        let mut feed = played("seda-exp2", 0.5);
+        let feed = played("seda-exp2", 0.5);
         let plot = Plot::new(&feed, None, Some(2));
         let row = plot.kinds.iter().position(|k| *k == Kind::Average(2)).expect("Send is explained");
         assert_eq!(plot.tracks()[row].layers.len(), 2 + 3, "two thresholds, three classes");
