@@ -196,7 +196,7 @@ impl Gateway {
     ///
     /// # Panics
     /// If its class is not one of the scenario's.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Instant, arrival: Arrival) -> Result<JobId, Cause> {
         let Arrival { class, deadline, chance, size } = arrival;
         let correction = self.levels.correction(size);
@@ -219,8 +219,7 @@ impl Gateway {
             server: None,
             arrived: now,
             queued: now,
-            began: now,
-            in_level_since: now,
+            since: now,
             waited: Duration::ZERO,
             worked: Duration::ZERO,
             deadline: deadline.unwrap_or(Instant::NEVER),
@@ -429,7 +428,7 @@ impl Gateway {
         self.jobs.find(job).filter(|&slot| self.jobs[slot].place == Place::Working)
     }
 
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, slot: u32, now: Instant) {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
@@ -476,7 +475,7 @@ impl Gateway {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn dispatch(&mut self, at: usize, now: Instant) -> Option<Output> {
         if !self.can_start(at) {
             return None;
@@ -511,7 +510,7 @@ impl Gateway {
     }
 
     /// Takes a job off its worker and, if it is at one, its server.
-    #[inline]
+    #[inline(always)]
     fn free_worker(&mut self, now: Instant, slot: u32, ended: Ended) {
         let job = &mut self.jobs[slot];
         let at = usize::from(job.stage.0);
@@ -528,12 +527,15 @@ impl Gateway {
     }
 
     /// Judges a job at the door: by the first stage, and by every later one that wants to be asked there.
-    #[inline]
+    #[inline(always)]
     fn judge_entry(&mut self, now: Instant, class: ClassId, correction: u8, chance: Chance) -> Verdict {
         if self.asks_ahead {
             return self.judge_ahead(now, class, correction, chance);
         }
-        self.judge(0, now, class, correction, chance)
+        let can_start = self.can_start(0);
+        let stage = &mut self.stages[0];
+        let standing = stage.standing(class, correction);
+        stage.judge(now, class, standing, can_start, chance.draw(0))
     }
 
     /// Asks every stage concerned, also once one has said no: each keeps an average of what arrives.
@@ -550,7 +552,6 @@ impl Gateway {
         verdict
     }
 
-    #[inline]
     fn judge(&mut self, at: usize, now: Instant, class: ClassId, correction: u8, chance: Chance) -> Verdict {
         let can_start = self.can_start(at);
         let stage = &mut self.stages[at];

@@ -40,10 +40,8 @@ pub(crate) struct Job {
     pub arrived: Instant,
     /// When it joined the queue of its present stage.
     pub queued: Instant,
-    /// When work on it at its present stage began.
-    pub began: Instant,
-    /// When it came to the level it waits in: as `queued`, or later by promotion.
-    pub in_level_since: Instant,
+    /// When it came to where it is: to the level it waits in (as `queued`, or later by promotion), or to its worker.
+    pub since: Instant,
     /// Waits at the stages before, and at this one once it works.
     pub waited: Duration,
     /// [`Instant::NEVER`] if it has none.

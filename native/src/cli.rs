@@ -71,6 +71,9 @@ pub(crate) enum Command {
     /// Measure the simulator on this machine.
     #[command(hide = true)]
     BenchSim(BenchSimArgs),
+    /// Measure what a long queue costs.
+    #[command(hide = true)]
+    BenchQueue(BenchQueueArgs),
 }
 
 /// Serve the playground to a browser.
@@ -439,6 +442,14 @@ pub(crate) struct BenchSimArgs {
     /// How long to measure each loop.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     pub(crate) seconds: f64,
+}
+
+/// Measure what one request more costs a stage whose queue is long.
+#[derive(Debug, Args)]
+pub(crate) struct BenchQueueArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Play a scenario's clients as real HTTP.

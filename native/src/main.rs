@@ -3,6 +3,7 @@
 //! It holds no policy: commands turn arguments into a scenario, hand it to `tidegate-core`, and print what comes back.
 
 mod assets;
+mod bench_queue;
 mod bench_sim;
 mod check;
 mod cli;
@@ -52,6 +53,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Check(args) => check::run(&args),
         Command::Schema => output::print(&format!("{:#}\n", tidegate_core::scenario::json_schema())),
         Command::BenchSim(args) => bench_sim::run(&args),
+        Command::BenchQueue(args) => bench_queue::run(&args),
         Command::Load(args) => traffic::load(&args),
         Command::Origin(args) => traffic::origin(&args),
         Command::Completions { shell } => completions(shell),

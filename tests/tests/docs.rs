@@ -121,6 +121,7 @@ fn value_of(field: &Value) -> String {
     }
     let between = |least: &Value, most: &Value| format!("{} to {}", grouped(least), grouped(most));
     match field["type"].as_str() {
+        Some("boolean") => String::from("`true` or `false`"),
         Some("string") => format!("text, {} characters", between(&field["minLength"], &field["maxLength"])),
         Some("array") => {
             let of = match value_of(&field["items"]) {

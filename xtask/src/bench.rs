@@ -57,6 +57,16 @@ impl Rate {
     }
 }
 
+/// Measures what a request costs a stage whose queue is short and whose queue is long.
+///
+/// # Errors
+/// When the binary does not build or run.
+pub(crate) fn queue(workspace: &Workspace) -> Result<()> {
+    play::build_binary(workspace, "release")?;
+    say::heading("Measuring the queue");
+    process::run(Command::new(workspace.binary("release")).arg("bench-queue"))
+}
+
 /// Measures the simulator natively, in Node and in Chromium, beside a bare M/M/1 loop and SimPy, and prints the table.
 ///
 /// # Errors

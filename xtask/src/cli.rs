@@ -13,6 +13,7 @@ cargo xtask COMMAND
   test [--fast]    everything CI runs; --fast leaves out parity and the browser
   web [--dist DIR] build the page into www/pkg; --dist also lays out a folder for any static host
   bench sim        events a second: native, browser and SimPy, measured in this run
+  bench queue      what a request costs a stage where a thousand wait, and where a million do
   bench seda       3 x 300 clients and real files, first come first served against priorities
   parity           hash of every preset in native debug, native release, Node and Chromium
   tidy             the rules of this repository that no compiler checks
@@ -40,6 +41,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         ["web"] => web::run(&workspace, None),
         ["web", "--dist", folder] => web::run(&workspace, Some(PathBuf::from(folder))),
         ["bench", "sim"] => bench::sim(&workspace),
+        ["bench", "queue"] => bench::queue(&workspace),
         ["bench", "seda"] => bench::seda::run(&workspace),
         ["parity"] => parity::run(&workspace),
         ["tidy"] => tidy::run(&workspace),

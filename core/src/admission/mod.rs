@@ -179,20 +179,48 @@ macro_rules! controls {
             $($(#[$doc])* $arm($arm),)*
         }
 
+        /// The calls made for every job, apart from those of tail drop: that the usual control costs next to
+        /// nothing is worth a comparison first, and these stay out of the callers' loops.
+        impl Control {
+            #[inline(never)]
+            fn arrival_elsewhere(&mut self, now: Instant, found: &Found<'_>, draw: Draw) -> Verdict {
+                match self { $(Self::$arm(control) => control.on_arrival(now, *found, draw),)* }
+            }
+
+            #[inline(never)]
+            fn take_elsewhere(&mut self, now: Instant, taken: &Taken<'_>, draw: Draw) -> Verdict {
+                match self { $(Self::$arm(control) => control.on_take(now, *taken, draw),)* }
+            }
+
+            #[inline(never)]
+            fn departure_elsewhere(&mut self, now: Instant, level: u8, queue: &Queue<'_>) {
+                match self { $(Self::$arm(control) => control.on_departure(now, level, *queue),)* }
+            }
+        }
+
         impl QueueControl for Control {
             #[inline]
             fn on_arrival(&mut self, now: Instant, found: Found<'_>, draw: Draw) -> Verdict {
-                match self { $(Self::$arm(control) => control.on_arrival(now, found, draw),)* }
+                if let Self::TailDrop(control) = self {
+                    return control.on_arrival(now, found, draw);
+                }
+                self.arrival_elsewhere(now, &found, draw)
             }
 
             #[inline]
             fn on_take(&mut self, now: Instant, taken: Taken<'_>, draw: Draw) -> Verdict {
-                match self { $(Self::$arm(control) => control.on_take(now, taken, draw),)* }
+                if let Self::TailDrop(_) = self {
+                    return Verdict::Admit;
+                }
+                self.take_elsewhere(now, &taken, draw)
             }
 
             #[inline]
             fn on_departure(&mut self, now: Instant, level: u8, queue: Queue<'_>) {
-                match self { $(Self::$arm(control) => control.on_departure(now, level, queue),)* }
+                if let Self::TailDrop(_) = self {
+                    return;
+                }
+                self.departure_elsewhere(now, level, &queue);
             }
 
             #[inline]

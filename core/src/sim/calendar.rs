@@ -183,7 +183,9 @@ impl Calendar {
         if arrival < self.heap_key() {
             return Some((when(arrival).0, What::Arrival { class: class as u8 }));
         }
-        self.fill();
+        if self.hole {
+            self.fill();
+        }
         let first = *self.heap.first()?;
         self.hole = true;
         Some((Instant::from_nanos(first.at), What::unpack(first.order, first.detail)))
@@ -205,15 +207,12 @@ impl Calendar {
     }
 
     /// Closes the hole at the root with the last entry.
-    #[inline]
     fn fill(&mut self) {
-        if self.hole {
-            self.hole = false;
-            if let Some(last) = self.heap.pop()
-                && !self.heap.is_empty()
-            {
-                self.sink(last);
-            }
+        self.hole = false;
+        if let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.sink(last);
         }
     }
 

@@ -450,7 +450,7 @@ impl Simulation {
     }
 
     /// Runs one event if it comes no later than `limit`.
-    #[inline]
+    #[inline(always)]
     fn step_before(&mut self, limit: Instant) -> bool {
         let mut next = self.calendar.peek();
         if self.undrained && next.is_none_or(|(at, rank)| at > self.now || rank > DISPATCH_RANK) {
@@ -475,14 +475,26 @@ impl Simulation {
         match what {
             What::Completion(job) => self.completion(job),
             What::Arrival { class } => self.arrival(class),
+            rarer => self.happen(rarer),
+        }
+        true
+    }
+
+    /// Whatever is not the arrival of an open class or the end of work on one request: kept out of the loop that those
+    /// two make up most of.
+    #[inline(never)]
+    fn happen(&mut self, what: What) {
+        match what {
             What::Client { client } => self.client_asks(client),
             What::Timed(number) => self.timed_event(number),
             What::Link { stage, version } => self.transfer_ended(stage, version),
             What::Again(number) => self.asks_again(number),
             What::Batch(number) => self.batch_done(number),
             What::Overdue(job) => self.overdue(job),
+            What::Completion(job) => self.completion(job),
+            // Told apart by the caller.
+            What::Arrival { .. } => {}
         }
-        true
     }
 
     #[inline]
@@ -499,7 +511,7 @@ impl Simulation {
         self.fold(self.now.as_nanos(), (kind << 56) | detail);
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrival(&mut self, class: u8) {
         let at = usize::from(class);
         let (recorded, next) = self.arrivals[at].take(self.now);
@@ -513,12 +525,18 @@ impl Simulation {
         let people = self.clients.of(client);
         let class = ClassId(people.class);
         if let Some(key) = people.asks(client) {
-            self.request(class, key, client, None, 0);
+            self.request_again(class, key, client, None, 0);
         }
     }
 
+    /// The same for requests that closed clients make, or make once more: one copy for those who ask less often.
+    #[inline(never)]
+    fn request_again(&mut self, class: ClassId, key: u64, client: u32, recorded: Option<Duration>, tries: u32) {
+        self.request(class, key, client, recorded, tries);
+    }
+
     /// A request arrives at the gateway, after so many times before.
-    #[inline]
+    #[inline(always)]
     fn request(&mut self, class: ClassId, key: u64, client: u32, recorded: Option<Duration>, tries: u32) {
         let at = usize::from(class.0);
         // Drawn here although it may never be needed: the request is what it is before any policy sees it, and
@@ -592,7 +610,7 @@ impl Simulation {
 
     fn asks_again(&mut self, number: u32) {
         if let Some(Again { class, key, tries, recorded }) = self.again.take(number) {
-            self.request(class, key, NO_CLIENT, recorded, tries);
+            self.request_again(class, key, NO_CLIENT, recorded, tries);
         }
     }
 
@@ -621,7 +639,9 @@ impl Simulation {
                 }
             }
         }
-        self.start_batch();
+        if self.filling.is_some() {
+            self.start_batch();
+        }
     }
 
     #[inline]
@@ -680,7 +700,7 @@ impl Simulation {
     }
 
     /// Work on the batch that was being filled begins.
-    #[inline]
+    #[cold]
     fn start_batch(&mut self) {
         if let Some(batch) = self.filling.take() {
             let at = self.now + batch.length;
@@ -691,7 +711,7 @@ impl Simulation {
 
     fn batch_done(&mut self, number: u32) {
         for job in self.batches.take(number).unwrap_or_default().jobs {
-            self.completion(job);
+            self.happen(What::Completion(job));
         }
     }
 
@@ -706,7 +726,7 @@ impl Simulation {
             let version = link.version;
             self.calendar.push(at, Rank::Completion, What::Link { stage, version });
         }
-        self.completion(job);
+        self.happen(What::Completion(job));
     }
 
     /// A server begins to work on a request.
@@ -717,7 +737,7 @@ impl Simulation {
         self.calendar.push(self.now + length, Rank::Completion, What::Completion(request.job));
     }
 
-    #[inline]
+    #[inline(always)]
     fn completion(&mut self, job: JobId) {
         let request = &mut self.requests[job.slot as usize];
         if request.job != job || !request.inside {
@@ -769,7 +789,7 @@ impl Simulation {
     }
 
     /// A request is over, one way or another.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, slot: u32, end: End) {
         let request = &mut self.requests[slot as usize];
         request.inside = false;

@@ -67,7 +67,7 @@ impl Bench {
     pub(super) fn promote(&mut self, slot: u32, now: Instant) {
         self.lanes.remove(&mut self.jobs, slot);
         self.jobs[slot].ticket = self.ticket();
-        self.jobs[slot].in_level_since = now;
+        self.jobs[slot].since = now;
         let level = self.jobs[slot].level + 1;
         self.lanes.push(&mut self.jobs, slot, level);
     }
@@ -121,8 +121,7 @@ fn job(class: ClassId, now: Instant) -> Job {
         server: None,
         arrived: now,
         queued: now,
-        began: now,
-        in_level_since: now,
+        since: now,
         waited: Duration::ZERO,
         deadline: Instant::NEVER,
         chance: Chance(0),

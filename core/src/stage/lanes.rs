@@ -116,7 +116,7 @@ impl Lanes {
     }
 
     /// Adds a job at the tail of its class in `level`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, jobs: &mut Jobs, slot: u32, level: u8) {
         let class = jobs[slot].class.0;
         let lane = &mut self.lanes[usize::from(level) * self.classes + usize::from(class)];
@@ -131,7 +131,9 @@ impl Lanes {
             jobs[tail].next = slot;
         }
         let job = &mut jobs[slot];
-        self.work_ns[usize::from(job.judged_at)] += job.cost_ns;
+        if job.cost_ns > 0 {
+            self.work_ns[usize::from(job.judged_at)] += job.cost_ns;
+        }
         job.place = Place::Queued;
         job.level = level;
         job.prev = tail;
@@ -144,11 +146,13 @@ impl Lanes {
     }
 
     /// Takes a job out, wherever it stands.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, jobs: &mut Jobs, slot: u32) {
         let job = &jobs[slot];
         let (level, class, prev, next) = (job.level, job.class.0, job.prev, job.next);
-        self.work_ns[usize::from(job.judged_at)] -= job.cost_ns;
+        if job.cost_ns > 0 {
+            self.work_ns[usize::from(job.judged_at)] -= job.cost_ns;
+        }
         let lane = &mut self.lanes[usize::from(level) * self.classes + usize::from(class)];
         lane.len -= 1;
         if prev == NONE {

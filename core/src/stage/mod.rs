@@ -89,6 +89,8 @@ pub(crate) struct Stage {
     measures: bool,
     /// Whether something happens here by itself as time passes.
     timed: bool,
+    /// Whether there is any of that, or ageing: if not, most of what is done for a job need not be looked at.
+    special: bool,
 }
 
 impl Stage {
@@ -97,6 +99,8 @@ impl Stage {
         let classes = &scenario.classes;
         let levels = usize::from(spec.levels);
         let workers = Workers::new(spec);
+        let timed = workers.is_controlled() || matches!(spec.ageing, AgeingV1::Promote { .. });
+        let measures = measures(spec);
         let passed = if scenario.levels.per_stage { id.0 } else { 0 };
         Self {
             lanes: Lanes::new(levels, classes.len()),
@@ -104,7 +108,8 @@ impl Stage {
             control: Control::new(&spec.queue, levels, classes.len()),
             order: Order::new(spec.order, classes),
             ageing: Ageing::new(&spec.ageing, levels),
-            timed: workers.is_controlled() || matches!(spec.ageing, AgeingV1::Promote { .. }),
+            timed,
+            special: timed || measures || spec.ageing != AgeingV1::None,
             workers,
             costs: Costs::new(spec, classes),
             base_of: classes.iter().map(|class: &Class| class.priority.0.saturating_add(passed)).collect(),
@@ -115,7 +120,7 @@ impl Stage {
             worked_ns: 0,
             serving: spec.work == Work::Servers,
             sheds_expired: spec.expired == ExpiredV1::Shed,
-            measures: measures(spec),
+            measures,
         }
     }
 
@@ -130,7 +135,7 @@ impl Stage {
     }
 
     /// Judges a job that would join the queue now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn judge(
         &mut self,
         now: Instant,
@@ -166,23 +171,59 @@ impl Stage {
     }
 
     /// Puts an admitted job at the tail of its lane; its `correction`, `size` and `ticket` are set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn join(&mut self, jobs: &mut Jobs, slot: u32, now: Instant) {
         let job = &mut jobs[slot];
         let standing = self.standing(job.class, job.correction);
         job.judged_at = standing.judged_at;
         job.queued = now;
-        job.in_level_since = now;
-        if self.measures {
-            job.cost_ns = self.costs.of(job.class, job.known_size(), self.slots.workers());
+        job.since = now;
+        if self.special {
+            if self.measures {
+                job.cost_ns = self.costs.of(job.class, job.known_size(), self.slots.workers());
+            }
+            self.ageing.on_joined(standing.level, now);
         }
         self.lanes.push(jobs, slot, standing.level);
-        self.ageing.on_joined(standing.level, now);
     }
 
     /// Takes the next job for which a worker is free and puts it on that worker.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, jobs: &mut Jobs, now: Instant) -> Option<Next> {
+        if self.special {
+            return self.take_specially(jobs, now);
+        }
+        let free = self.slots.free();
+        if free == 0 || self.lanes.len() == 0 {
+            return None;
+        }
+        let slot = self.order.next(now, Waiting { lanes: &self.lanes, jobs, free })?;
+        self.leave(jobs, slot, now);
+        let wait = self.start(&mut jobs[slot], now);
+        Some(Next::Started(slot, wait))
+    }
+
+    /// Puts a job that has left the queue to work; its wait here.
+    #[inline(always)]
+    fn start(&mut self, job: &mut Job, now: Instant) -> Duration {
+        let (class, wait) = (job.class, now.since(job.queued));
+        job.place = Place::Working;
+        job.waited += wait;
+        job.since = now;
+        self.order.on_taken(now, job);
+        // Whoever joins a batch is on the worker of who was first.
+        if self.workers.open().is_none() {
+            self.slots.occupy(class);
+        }
+        let counts = &mut self.counts[usize::from(class.0)];
+        counts.started += 1;
+        counts.wait_ns += u128::from(wait.as_nanos());
+        wait
+    }
+
+    /// The same where batches, paces, costs or ageing have a say.
+    #[inline(never)]
+    fn take_specially(&mut self, jobs: &mut Jobs, now: Instant) -> Option<Next> {
         let batch = self.workers.open();
         let free = if batch.is_some() { ClassSet::MAX } else { self.slots.free() };
         if free == 0 || self.lanes.len() == 0 || (batch.is_none() && !self.workers.may_start(now)) {
@@ -203,21 +244,12 @@ impl Stage {
         }
         self.leave(jobs, slot, now);
         let job = &mut jobs[slot];
-        job.place = Place::Working;
-        job.waited += wait;
-        job.began = now;
-        self.order.on_taken(now, job);
+        self.start(job, now);
         self.ageing.on_taken(now, choice, job);
-        if batch.is_none() {
-            self.slots.occupy(class);
-        }
         if self.timed {
             job.batch = self.workers.on_taken(now, class);
             self.workers.note_busy(self.slots.busy());
         }
-        let counts = &mut self.counts[usize::from(class.0)];
-        counts.started += 1;
-        counts.wait_ns += u128::from(wait.as_nanos());
         Some(Next::Started(slot, wait))
     }
 
@@ -231,9 +263,9 @@ impl Stage {
 
     /// The work on a job ended, or its client left while it lasted: its worker is free, unless others of its batch
     /// are still in work.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&mut self, job: &mut Job, now: Instant, ended: Ended) {
-        let took = now.since(job.began);
+        let took = now.since(job.since);
         job.worked += took;
         self.worked_ns += u128::from(took.as_nanos());
         if job.batch == 0 {
@@ -241,16 +273,18 @@ impl Stage {
         } else if let Some(class) = self.workers.leave_batch(core::mem::take(&mut job.batch)) {
             self.slots.release(class);
         }
-        if self.measures && ended == Ended::Answered {
-            self.costs.on_done(now, job.class, took, self.lanes.len() > 0);
-        }
-        if self.timed && ended != Ended::Abandoned {
-            self.workers.on_done(took, ended == Ended::Answered);
+        if self.special {
+            if self.measures && ended == Ended::Answered {
+                self.costs.on_done(now, job.class, took, self.lanes.len() > 0);
+            }
+            if self.timed && ended != Ended::Abandoned {
+                self.workers.on_done(took, ended == Ended::Answered);
+            }
         }
     }
 
     /// Takes a job out of the queue, wherever it stands.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn leave(&mut self, jobs: &mut Jobs, slot: u32, now: Instant) {
         let level = jobs[slot].level;
         self.lanes.remove(jobs, slot);
@@ -284,7 +318,7 @@ impl Stage {
             let job = &mut jobs[slot];
             job.ticket = *next_ticket;
             *next_ticket += 1;
-            job.in_level_since = now;
+            job.since = now;
             self.lanes.push(jobs, slot, level + 1);
             self.ageing.on_joined(level + 1, now);
             self.promoted[usize::from(level)] += 1;

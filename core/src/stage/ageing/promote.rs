@@ -46,7 +46,7 @@ impl Promote {
     /// The job to promote next at `now`, `None` when no more are due.
     ///
     /// The caller takes it out of its lane, gives it a new ticket (the tail of a level is its largest ticket, across
-    /// classes) and `in_level_since = now`, pushes it one level up, and says so with [`on_joined`](Self::on_joined);
+    /// classes) and `since = now`, pushes it one level up, and says so with [`on_joined`](Self::on_joined);
     /// then it asks again. Of several due, the one whose time came first is named, of those the one in the
     /// higher level, of those the one with the smaller ticket: whoever is due in the level above leaves it before
     /// another takes the place behind, and nobody moves twice at one instant.
@@ -70,7 +70,7 @@ impl Promote {
         heads
             .filter_map(|(slot, job)| {
                 let after = self.after.get(usize::from(job.level))?;
-                Some((job.in_level_since + *after, Reverse(job.level), job.ticket, slot))
+                Some((job.since + *after, Reverse(job.level), job.ticket, slot))
             })
             .min()
             .map(|(at, .., slot)| (at, slot))
@@ -214,7 +214,7 @@ mod tests {
             let (now, draw) = (at(ms), mix(ms));
             let due_of = |bench: &Bench, slot: u32| {
                 let job = &bench.jobs[slot];
-                after.get(usize::from(job.level)).map(|&after| job.in_level_since + after)
+                after.get(usize::from(job.level)).map(|&after| job.since + after)
             };
             let due: Vec<u32> =
                 waiting.iter().copied().filter(|&s| due_of(&bench, s).is_some_and(|at| at <= now)).collect();

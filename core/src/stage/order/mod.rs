@@ -80,15 +80,34 @@ macro_rules! orders {
             $($(#[$doc])* $arm($arm),)*
         }
 
+        impl Order {
+            #[inline(never)]
+            fn next_elsewhere(&mut self, now: Instant, waiting: Waiting<'_>) -> Option<u32> {
+                match self { $(Self::$arm(order) => order.next(now, waiting),)* }
+            }
+
+            #[inline(never)]
+            fn taken_elsewhere(&mut self, now: Instant, job: &Job) {
+                match self { $(Self::$arm(order) => order.on_taken(now, job),)* }
+            }
+        }
+
+        /// Strict priority, the usual one, is asked in the caller's loop, the others out of it.
         impl Discipline for Order {
             #[inline]
             fn next(&mut self, now: Instant, waiting: Waiting<'_>) -> Option<u32> {
-                match self { $(Self::$arm(order) => order.next(now, waiting),)* }
+                if let Self::StrictPriority(order) = self {
+                    return order.next(now, waiting);
+                }
+                self.next_elsewhere(now, waiting)
             }
 
             #[inline]
             fn on_taken(&mut self, now: Instant, job: &Job) {
-                match self { $(Self::$arm(order) => order.on_taken(now, job),)* }
+                if let Self::StrictPriority(_) = self {
+                    return;
+                }
+                self.taken_elsewhere(now, job);
             }
         }
     };
