@@ -112,7 +112,7 @@ impl Feed {
             return None;
         }
         // A number that is not there counts as nothing done.
-        let idle = done[..end].iter().rev().take_while(|&&rate| !(rate > 0.0)).count();
+        let idle = done[..end].iter().rev().take_while(|&&rate| rate.is_nan() || rate <= 0.0).count();
         let waits = self.model.stages.iter().any(|s| s.classes.get(class).is_some_and(|c| c.waiting > 0));
         let asks = waits || asked[end - idle..end].iter().any(|&rate| rate > 0.0);
         let from_s = (end - idle).checked_sub(1).map_or(0.0, |last| t[last]);

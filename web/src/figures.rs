@@ -62,6 +62,12 @@ pub fn ratio(x: f64) -> String {
     }
 }
 
+/// A chance: two digits, three where it is small.
+#[must_use]
+pub fn chance(p: f64) -> String {
+    if p.is_finite() { trimmed(p, if p < 0.1 { 3 } else { 2 }) } else { "—".to_owned() }
+}
+
 /// A share in whole percent, but never 0 or 100 unless it is.
 #[must_use]
 pub fn percent(share: f64) -> String {
@@ -211,6 +217,7 @@ mod tests {
         assert_eq!(count(1_234_567), "1\u{2009}234\u{2009}567");
         assert_eq!(ratio(1.31), "1.31");
         assert_eq!(ratio(3.72), "3.7");
+        assert_eq!([0.0, 0.004_52, 0.25, 1.0].map(chance), ["0", "0.005", "0.25", "1"]);
         assert_eq!(percent(0.0003), "<1%");
         assert_eq!(percent(0.9999), ">99%");
         assert_eq!(percent(1.0), "100%");

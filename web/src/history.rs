@@ -300,7 +300,7 @@ impl Plot {
                 let mut out: Vec<_> = ranked().map(|(r, v)| (Some(r), show(v), Tell::Main)).collect();
                 // The height of the curve stands behind the averages.
                 let height = n.lists.get(self.order.len()).and_then(|v| at(v)).filter(|p| *p > 0.0);
-                out.extend(height.map(|p| (None, fill(w.at_most, &[&figures::ratio(p)]), Tell::Side)));
+                out.extend(height.map(|p| (None, fill(w.at_most, &[&figures::chance(p)]), Tell::Side)));
                 out
             }
             Kind::Busy => {

@@ -92,7 +92,7 @@ impl Board<'_> {
         let class = feed.cast.order.last().copied().unwrap_or(0);
         let height = stage.filter(|s| s.max_p_stop.is_some()).and_then(|s| s.classes.get(class));
         let now =
-            height.map(|c| fill(self.app.words().adapting_now, &[&crate::figures::ratio(c.gauge.max_p)]));
+            height.map(|c| fill(self.app.words().adapting_now, &[&crate::figures::chance(c.gauge.max_p)]));
         now.map_or_else(Html::default, |now| html! { <p class="help">{now}</p> })
     }
 

@@ -124,7 +124,7 @@ fn on_curve(w: &Words, g: &LevelFrame, gauged: Gauged) -> String {
             digits(g.min),
             digits(g.max),
             digits(g.min),
-            figures::ratio(g.drop_p)
+            figures::chance(g.drop_p)
         );
         fill(w.why_chance, &[&sum])
     }
@@ -138,8 +138,8 @@ fn all(w: &Words, feed: &crate::feed::Feed, view: &StageView) -> Html {
             <tr>
                 <th scope="row">{ glyph(rank) }{" "}{ &feed.scenario.classes[c].name }</th>
                 <td>{ level(view.gauged, g.average) }</td>
-                <td>{ figures::ratio(g.drop_p) }</td>
-                <td>{ if g.max_p > 0.0 { figures::ratio(g.max_p) } else { String::new() } }</td>
+                <td>{ figures::chance(g.drop_p) }</td>
+                <td>{ if g.max_p > 0.0 { figures::chance(g.max_p) } else { String::new() } }</td>
             </tr>
         })
     });
