@@ -535,7 +535,7 @@ impl Gateway {
         let can_start = self.can_start(0);
         let stage = &mut self.stages[0];
         let standing = stage.standing(class, correction);
-        stage.judge(now, class, standing, can_start, chance.draw(0))
+        stage.judge(now, class, standing, can_start, chance)
     }
 
     /// Asks every stage concerned, also once one has said no: each keeps an average of what arrives.
@@ -556,7 +556,7 @@ impl Gateway {
         let can_start = self.can_start(at);
         let stage = &mut self.stages[at];
         let standing = stage.standing(class, correction);
-        stage.judge(now, class, standing, can_start, chance.draw(at as u32))
+        stage.judge(now, class, standing, can_start, chance)
     }
 
     /// Lets time do its part at every stage.

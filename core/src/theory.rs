@@ -92,6 +92,9 @@ pub fn ageing_bound(allowed_s: f64, backlog_s: f64, largest_s: f64, share: f64, 
 
 /// The bound of [`ageing_bound`] for a stage of a scenario, in seconds.
 ///
+/// It is for a stage whose work comes to it about as soon as it is let in: work still upstream of it is not counted by
+/// `work_red`, and adds to the wait.
+///
 /// `None` where nothing bounds the wait: without ageing by share, without limits in seconds of work, or where the work of a
 /// single request has no bound or is not known beforehand.
 #[must_use]
@@ -100,10 +103,16 @@ pub fn waiting_bound(scenario: &Scenario, stage: &StageSpec) -> Option<f64> {
     let QueueV1::WorkRed { max_us, hard, .. } = stage.queue else { return None };
     let costs: Option<Vec<f64>> = scenario.classes.iter().map(|class| known_cost_s(class, stage)).collect();
     let largest_s = costs?.into_iter().fold(0.0, f64::max);
-    let lowest = scenario.classes.iter().map(|class| class.priority.0).min()?;
+    let mut levels: Vec<u8> = scenario.classes.iter().map(|class| class.priority.0).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    let lowest = *levels.first()?;
     let levels_above = scenario.levels.count.saturating_sub(1 + lowest);
     let allowed_s = after_us as f64 / 1e6 * f64::from(levels_above);
-    let backlog_s = hard * max_us as f64 / 1e6;
+    // `work_red` limits what waits at a level and above it, so the lower levels can each have filled to the limit before
+    // the next above began to: the backlogs of all but the highest add up.
+    let filled = levels.len().saturating_sub(1).max(1) as f64;
+    let backlog_s = filled * (hard * max_us as f64 / 1e6) + (filled - 1.0) * largest_s;
     Some(ageing_bound(allowed_s, backlog_s, largest_s, share, stage.workers))
 }
 

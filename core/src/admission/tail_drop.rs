@@ -25,14 +25,22 @@ impl TailDrop {
     }
 }
 
-impl QueueControl for TailDrop {
+impl TailDrop {
+    /// Judges an arrival by what it finds, which is all that counts.
     #[inline]
-    fn on_arrival(&mut self, _now: Instant, found: Found<'_>, _draw: Draw) -> Verdict {
+    pub(crate) fn judge(&self, found: &Found<'_>) -> Verdict {
         let waiting = match self.per {
             PerV1::Level => found.queue.waiting[usize::from(found.level)],
             PerV1::Stage => found.queue.len,
         };
         if found.would_wait && waiting >= self.limit { Verdict::Shed(Cause::Full) } else { Verdict::Admit }
+    }
+}
+
+impl QueueControl for TailDrop {
+    #[inline]
+    fn on_arrival(&mut self, _now: Instant, found: Found<'_>, _draw: Draw) -> Verdict {
+        self.judge(&found)
     }
 
     fn limit(&self) -> u32 {

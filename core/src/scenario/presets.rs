@@ -132,13 +132,13 @@ presets! {
 
     "seda-loop-1", "SEDA loop 1, Tidegate",
     "Does the lowest class get anything when 900 clients ask for 20 KB again and again?",
-    "Low and Middle together get a fifth of the link, not a thousandth as under strict priority; High does \
-     not notice.";
+    "Low and Middle together get a fifth of the link, not a thousandth as under strict priority; the mean \
+     response of High goes from 0.31 to 0.43 s for it.";
 
     "seda-loop-2", "SEDA loop 2, Tidegate",
     "Who waits how long when 900 clients ask for 1.1 MB again and again?",
-    "The link is full all the time; from High to Low the mean wait is about 4, 7 and 10 s, and nobody waits \
-     longer than 23 s.";
+    "The link is full all the time; from High to Low the mean response is about 4, 8 and 12 s, and \
+     nobody waits longer than 23 s.";
 
     "seda-loop-3", "SEDA loop 3, Tidegate",
     "Can small urgent pages stay fast beside endless large ones, and the large ones still come through?",
@@ -160,8 +160,8 @@ presets! {
 
     "starvation-aged", "Starvation, with ageing",
     "And if a fifth of the work goes to whoever has waited too long?",
-    "Low is served all along, and its waits stay below the bound; the urgent class gives up the fifth and no \
-     more.";
+    "Low is served all along, and no wait passes the bound of 17 s. Half of Low is turned away at the door, \
+     where the urgent leave no room; the urgent class loses a fiftieth.";
 
     "early-drop-vs-late-drop", "Turned away early",
     "Does it matter where a request is turned away?",

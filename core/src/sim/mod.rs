@@ -531,7 +531,14 @@ impl Simulation {
 
     /// The same for requests that closed clients make, or make once more: one copy for those who ask less often.
     #[inline(never)]
-    fn request_again(&mut self, class: ClassId, key: u64, client: u32, recorded: Option<Duration>, tries: u32) {
+    fn request_again(
+        &mut self,
+        class: ClassId,
+        key: u64,
+        client: u32,
+        recorded: Option<Duration>,
+        tries: u32,
+    ) {
         self.request(class, key, client, recorded, tries);
     }
 

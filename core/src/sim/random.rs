@@ -61,8 +61,41 @@ impl Stream {
     /// An exponential number with mean 1, by inversion.
     #[inline]
     pub(crate) fn exponential(&mut self) -> f64 {
-        -libm::log(self.open01())
+        -ln(self.open01())
     }
+}
+
+/// The natural logarithm of a normal number above 0, to the last bit that of `libm::log`.
+///
+/// The same sums in the same order (FreeBSD's `e_log.c`, by Sun Microsystems 1993), without the cases that a random
+/// number never is: it is the dearest step of an event, and a call out of the loop by itself costs a third of it.
+#[inline]
+fn ln(x: f64) -> f64 {
+    const LN2_HI: f64 = f64::from_bits(0x3FE6_2E42_FEE0_0000);
+    const LN2_LO: f64 = f64::from_bits(0x3DEA_39EF_3579_3C76);
+    const LG: [f64; 7] = [
+        f64::from_bits(0x3FE5_5555_5555_5593),
+        f64::from_bits(0x3FD9_9999_9997_FA04),
+        f64::from_bits(0x3FD2_4924_9422_9359),
+        f64::from_bits(0x3FCC_71C5_1D8E_78AF),
+        f64::from_bits(0x3FC7_4664_96CB_03DE),
+        f64::from_bits(0x3FC3_9A09_D078_C69F),
+        f64::from_bits(0x3FC2_F112_DF3E_5244),
+    ];
+    // x = 2^k m with m from sqrt(1/2) to sqrt(2).
+    const SQRT_HALF: u64 = 0x3FE6_A09E << 32;
+    let bits = x.to_bits() + ((0x3FF0_0000 << 32) - SQRT_HALF);
+    let k = (bits >> 52) as i32 - 0x3FF;
+    let m = f64::from_bits((bits & 0x000F_FFFF_FFFF_FFFF) + SQRT_HALF);
+    let f = m - 1.0;
+    let half_square = 0.5 * f * f;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    let w = z * z;
+    let even = w * (LG[1] + w * (LG[3] + w * LG[5]));
+    let odd = z * (LG[0] + w * (LG[2] + w * (LG[4] + w * LG[6])));
+    let k = f64::from(k);
+    s * (half_square + (odd + even)) + k * LN2_LO - half_square + f + k * LN2_HI
 }
 
 /// A stream of exponential numbers with mean 1, drawn eight at a time: the logarithms of eight numbers that do not
@@ -102,6 +135,20 @@ impl Exponentials {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_logarithm_is_libms_to_the_last_bit() {
+        let mut stream = Stream::new(key(3, 0, Purpose::Request, 0));
+        let drawn = core::iter::repeat_with(move || stream.open01()).take(300_000);
+        let smallest = 0.5 / 9_007_199_254_740_992.0;
+        // About 1, where terms cancel, about the ends of a binade, and the extremes.
+        let near_one = (0..2_000).map(|n| 1.0 - f64::from(n) * f64::EPSILON / 2.0);
+        let near_binade = (-500..500).map(|n| f64::from_bits((0x3FE6_A09E_u64 << 32).wrapping_add_signed(n)));
+        let powers = (0..=54).map(|n| libm::pow(0.5, f64::from(n)));
+        for x in drawn.chain(near_one).chain(near_binade).chain(powers).chain([smallest]) {
+            assert_eq!(ln(x).to_bits(), libm::log(x).to_bits(), "ln {x:e}");
+        }
+    }
 
     #[test]
     fn streams_differ_by_seed_replication_purpose_and_index() {

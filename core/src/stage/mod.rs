@@ -23,7 +23,7 @@ use crate::jobs::{Job, Jobs, Place};
 use crate::scenario::v1::{AgeingV1, ExpiredV1, OrderV1, QueueV1};
 use crate::scenario::{Class, Levels, Scenario, StageSpec, Work};
 use crate::time::{Duration, Instant};
-use crate::unit::Draw;
+use crate::unit::Chance;
 use ageing::Ageing;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -81,6 +81,8 @@ pub(crate) struct Stage {
     pub wasted_ns: u128,
     /// Time in work here of jobs whose work ended.
     pub worked_ns: u128,
+    /// Its number, which is that of its decision about an arrival in a job's [`Chance`].
+    number: u32,
     /// Whether its workers hand jobs to servers.
     pub serving: bool,
     /// Whether a job whose deadline passes is turned away.
@@ -118,6 +120,7 @@ impl Stage {
             promoted: vec![0; levels],
             wasted_ns: 0,
             worked_ns: 0,
+            number: u32::from(id.0),
             serving: spec.work == Work::Servers,
             sheds_expired: spec.expired == ExpiredV1::Shed,
             measures,
@@ -142,10 +145,15 @@ impl Stage {
         class: ClassId,
         standing: Standing,
         can_start: bool,
-        draw: Draw,
+        chance: Chance,
     ) -> Verdict {
         let found = found(&self.lanes, &self.slots, self.costs.gap(), class, standing, can_start);
-        let verdict = self.control.on_arrival(now, found, draw);
+        let verdict = if let Control::TailDrop(control) = &self.control {
+            // The usual control needs no draw, and making one costs more than the rest of it.
+            control.judge(&found)
+        } else {
+            self.control.on_arrival(now, found, chance.draw(self.number))
+        };
         self.count(class, verdict)
     }
 
