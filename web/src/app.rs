@@ -814,6 +814,8 @@ impl App {
             Some(Answer::Done { run, hash, events, work_ms }) if run == self.run_number => {
                 self.done = Some(Done { hash, events, work_ms });
                 self.text_due = true;
+                // Only now is all of the history there that the story looks back on.
+                self.story_ms = f64::NEG_INFINITY;
                 self.share = 1.0;
                 if let Some(claim) = &mut self.claim {
                     let found = short_hash(hash);

@@ -331,7 +331,7 @@ const WEIGHT: Knob =
 const GENTLE: Knob = helped("gentle", |w| w.gentle, |w| w.gentle_help, Flag(false));
 
 const fn adapt(usual: usize) -> Knob {
-    helped("adapt", |w| w.adapt, |w| w.adapt_help, Kind::Choice(&ADAPT, usual))
+    knob("adapt", |w| w.adapt, Kind::Choice(&ADAPT, usual))
 }
 
 static ADAPT: Choice = Choice {

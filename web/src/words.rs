@@ -346,7 +346,6 @@ words! {
     spacing_uniform: "evenly", "均匀";
     spacing_wait: "evenly, apart", "均匀且隔开";
     adapt: "max chance adapts", "最大概率自适应";
-    adapt_help: "The picture shows the value in force.", "画面显示当前生效的值。";
     adapting_now: "adapting, now {0}", "自适应中，当前 {0}";
     adapt_none: "no", "否";
     adapt_counters: "by counters", "按计数";
