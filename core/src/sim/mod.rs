@@ -230,6 +230,22 @@ struct ClassTally {
     stayed_ns: u128,
 }
 
+/// What requests of one class are like and when they come.
+#[derive(Clone, Debug)]
+struct Kind {
+    arrivals: Arrivals,
+    /// Requests made in open loop.
+    made: u64,
+    /// What the keys of its requests are made of.
+    key: u64,
+    service: Law,
+    deadline: Option<Duration>,
+    /// Size of what it asks for, if it has one.
+    size: Option<Law>,
+    /// How often a request is made again when it is turned away, and after what time.
+    retry: Option<(u32, Law)>,
+}
+
 /// A run of a scenario. `Clone` is a snapshot: both go on the same way.
 #[derive(Clone, Debug)]
 pub struct Simulation {
@@ -240,18 +256,10 @@ pub struct Simulation {
     measure_from: Instant,
     gateway: Gateway,
     calendar: Calendar,
-    arrivals: Vec<Arrivals>,
-    /// Requests made by each class in open loop, and the key of its requests.
-    made: Vec<(u64, u64)>,
+    kinds: Vec<Kind>,
     clients: Clients,
     requests: Vec<Request>,
     servers: Vec<SimServer>,
-    service: Vec<Law>,
-    deadline: Vec<Option<Duration>>,
-    /// Size of what a class asks for, if it has one.
-    size: Vec<Option<Law>>,
-    /// How often a class's requests are made again when they are turned away, and after what time.
-    retry: Vec<Option<(u32, Law)>>,
     again: Numbered<Again>,
     /// What the workers of each stage do.
     tasks: Vec<Task>,
@@ -283,12 +291,18 @@ impl Simulation {
         let classes = &scenario.classes;
         let rows = recorded_rows(scenario, trace)?;
         let stream_key = |purpose, class: usize| key(seed, replication, purpose, class as u64);
-        let arrivals = classes
+        let kinds = classes
             .iter()
             .zip(rows)
             .enumerate()
-            .map(|(at, (class, rows))| {
-                Arrivals::new(&class.load, Stream::new(stream_key(Purpose::Arrivals, at)), rows)
+            .map(|(at, (class, rows))| Kind {
+                arrivals: Arrivals::new(&class.load, Stream::new(stream_key(Purpose::Arrivals, at)), rows),
+                made: 0,
+                key: stream_key(Purpose::Request, at),
+                service: Law::new(&class.service),
+                deadline: class.deadline,
+                size: class.size.as_ref().map(Law::of_size),
+                retry: class.retry.as_ref().map(|retry| (retry.times, Law::new(&retry.after))),
             })
             .collect();
         let measure_from = Instant::START + scenario.warmup;
@@ -300,18 +314,10 @@ impl Simulation {
             measure_from,
             gateway: Gateway::new(scenario),
             calendar: Calendar::new(classes.len()),
-            arrivals,
-            made: (0..classes.len()).map(|at| (0, stream_key(Purpose::Request, at))).collect(),
+            kinds,
             clients: Clients::default(),
             requests: Vec::new(),
             servers: scenario.servers.iter().map(|spec| SimServer::new(spec, measure_from)).collect(),
-            service: classes.iter().map(|class| Law::new(&class.service)).collect(),
-            deadline: classes.iter().map(|class| class.deadline).collect(),
-            size: classes.iter().map(|class| class.size.as_ref().map(Law::of_size)).collect(),
-            retry: classes
-                .iter()
-                .map(|class| class.retry.as_ref().map(|retry| (retry.times, Law::new(&retry.after))))
-                .collect(),
             again: Numbered::new(),
             tasks: scenario.stages.iter().map(Task::new).collect(),
             batches: Numbered::new(),
@@ -351,7 +357,7 @@ impl Simulation {
                 });
                 self.clients.populations.push(people);
             } else {
-                let next = self.arrivals[at].first();
+                let next = self.kinds[at].arrivals.first();
                 self.calendar.set_arrival(at, next);
             }
         }
@@ -514,11 +520,12 @@ impl Simulation {
     #[inline(always)]
     fn arrival(&mut self, class: u8) {
         let at = usize::from(class);
-        let (recorded, next) = self.arrivals[at].take(self.now);
+        let kind = &mut self.kinds[at];
+        let (recorded, next) = kind.arrivals.take(self.now);
+        let key = nth(kind.key, kind.made);
+        kind.made += 1;
         self.calendar.set_arrival(at, next);
-        let (n, class_key) = self.made[at];
-        self.made[at].0 += 1;
-        self.request(ClassId(class), nth(class_key, n), NO_CLIENT, recorded, 0);
+        self.request(ClassId(class), key, NO_CLIENT, recorded, 0);
     }
 
     fn client_asks(&mut self, client: u32) {
@@ -548,13 +555,16 @@ impl Simulation {
         let at = usize::from(class.0);
         // Drawn here although it may never be needed: the request is what it is before any policy sees it, and
         // the logarithm is taken while the gateway decides.
-        let work = recorded.unwrap_or_else(|| self.service[at].draw(&mut Stream::new(nth(key, WORK))));
-        let size = self.size[at].as_ref();
+        let kind = &self.kinds[at];
+        let work = recorded.unwrap_or_else(|| kind.service.draw(&mut Stream::new(nth(key, WORK))));
+        let size = kind.size.as_ref();
         let size = size.map(|law| law.draw(&mut Stream::new(nth(key, SIZE))).as_nanos().max(1));
+        let deadline = kind.deadline.map(|length| self.now + length);
+        // Whose client asks again at its deadline, if it has no answer by then.
+        let overdue_at = deadline.filter(|_| kind.retry.is_some());
         let measured = self.now >= self.measure_from;
         self.tallies[at].arrived += u64::from(measured);
         let chance = if tries == 0 { key } else { nth(nth(key, AGAIN), u64::from(tries)) };
-        let deadline = self.deadline[at].map(|length| self.now + length);
         let arrival = Arrival { class, deadline, chance: Chance(chance), size };
         match self.gateway.arrive(self.now, arrival) {
             Ok(job) => {
@@ -580,7 +590,7 @@ impl Simulation {
                 } else {
                     self.requests.push(request);
                 }
-                if let (Some(at), Some(_)) = (deadline, &self.retry[at]) {
+                if let Some(at) = overdue_at {
                     self.calendar.push(at, Rank::Arrival, What::Overdue(job));
                 }
                 self.drain();
@@ -596,7 +606,7 @@ impl Simulation {
     /// Lets a request that was turned away be made again, if its class does that and it was not made too often.
     #[inline]
     fn retry(&mut self, again: Again) {
-        let Some((times, after)) = &self.retry[usize::from(again.class.0)] else { return };
+        let Some((times, after)) = &self.kinds[usize::from(again.class.0)].retry else { return };
         if again.tries <= *times {
             let mut stream = Stream::new(nth(nth(again.key, AGAIN + 1), u64::from(again.tries)));
             let at = self.now + after.draw(&mut stream);
@@ -817,7 +827,7 @@ impl Simulation {
         self.undrained = true;
         match self.timed[number as usize].1 {
             Action::Load { class, factor } => {
-                for at in 0..self.arrivals.len() {
+                for at in 0..self.kinds.len() {
                     if class.is_none_or(|only| usize::from(only.0) == at) {
                         self.set_load(at, factor);
                     }
@@ -831,7 +841,7 @@ impl Simulation {
 
     fn set_load(&mut self, class: usize, factor: f64) {
         let pending = self.calendar.arrival(class).filter(|&at| at >= self.now);
-        let next = self.arrivals[class].set_factor(self.now, factor, pending);
+        let next = self.kinds[class].arrivals.set_factor(self.now, factor, pending);
         if next != pending {
             self.calendar.set_arrival(class, next);
         }
