@@ -114,9 +114,11 @@ impl Feed {
         // A number that is not there counts as nothing done.
         let idle = done[..end].iter().rev().take_while(|&&rate| rate.is_nan() || rate <= 0.0).count();
         let waits = self.model.stages.iter().any(|s| s.classes.get(class).is_some_and(|c| c.waiting > 0));
-        let asks = waits || asked[end - idle..end].iter().any(|&rate| rate > 0.0);
-        let from_s = (end - idle).checked_sub(1).map_or(0.0, |last| t[last]);
-        (asks && now_s - from_s >= Self::STARVED_S).then_some(now_s - from_s)
+        // Nobody starves who has not asked yet.
+        let asks = asked[end - idle..end].iter().position(|&rate| rate > 0.0);
+        let from = (end - idle) + asks.or(waits.then_some(0))?;
+        let from_s = from.checked_sub(1).map_or(0.0, |last| t[last]);
+        (now_s - from_s >= Self::STARVED_S).then_some(now_s - from_s)
     }
 
     /// Adds a frame to the history.
@@ -171,23 +173,35 @@ mod tests {
     use tidegate_core::sim::Simulation;
     use tidegate_core::time::Instant;
 
-    #[test]
-    fn a_class_is_starved_since_its_last_answer() {
-        let scenario = presets::get("strict-starvation").expect("a preset").scenario();
+    /// For how long each class has been starved, every half second of a preset's first `seconds`.
+    fn starved(preset: &str, seconds: u32) -> Vec<Vec<Option<f64>>> {
+        let scenario = presets::get(preset).expect("a preset").scenario();
         let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
         let mut feed = Feed::new(1, scenario, 2.0, 0.5);
-        let mut starved = Vec::new();
-        for step in 0..80 {
+        let half_seconds = (0..=2 * seconds).map(|step| {
             sim.run_until(Instant::START + Duration::from_secs_f64(f64::from(step) * 0.5));
             let mut frame = Frame::default();
             sim.frame(&mut frame);
             feed.remember(&frame);
             feed.show(frame);
-            let last = feed.scenario.classes.len() - 1;
-            starved.push((feed.starved_s(0), feed.starved_s(last)));
-        }
-        assert!(starved.iter().any(|s| s.1.is_some_and(|s| s > 3.0)), "{starved:?}");
-        assert!(starved.iter().all(|s| s.0.is_none()), "the urgent class is served all along");
+            (0..feed.scenario.classes.len()).map(|c| feed.starved_s(c)).collect()
+        });
+        half_seconds.collect()
+    }
+
+    #[test]
+    fn a_class_is_starved_since_its_last_answer() {
+        let all = starved("strict-starvation", 40);
+        assert!(all.iter().any(|s| s[s.len() - 1].is_some_and(|s| s > 3.0)), "{all:?}");
+        assert!(all.iter().all(|s| s[0].is_none()), "the urgent class is served all along");
+    }
+
+    #[test]
+    fn nobody_starves_before_asking() {
+        // Low begins to ask at 5 s, and is never served.
+        let last = starved("starvation", 30).pop().expect("a moment");
+        let most = last.into_iter().flatten().fold(0.0, f64::max);
+        assert!((24.0..=25.5).contains(&most), "{most} s at 30 s");
     }
 
     #[test]
