@@ -15,8 +15,9 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::files;
 use crate::workspace::Workspace;
 
-/// All that the page may weigh, packed.
-const BUDGET: u64 = 350 * 1024;
+/// All that the page may weigh, packed. Raise it only with what it buys: 350 KB held without the stage policies, whose
+/// scenario forms, editor, lanes and explanations weigh about 60, and with the engine compiled for size, which halves it.
+const BUDGET: u64 = 450 * 1024;
 /// File types that packing makes smaller.
 const PACKABLE: &[&str] = &["css", "html", "js", "json", "mjs", "svg", "toml", "txt", "wasm", "webmanifest"];
 /// Folder of `www` that a visitor loads on request only, example by example.
