@@ -63,12 +63,12 @@ impl Averages {
         self.look(now, queue, Some(usize::from(left)), moves);
     }
 
+    #[inline]
     fn look(&mut self, now: Instant, queue: Queue<'_>, left: Option<usize>, moves: impl Fn(usize) -> bool) {
         self.gap = queue.gap;
         let mut above = 0;
-        for (level, &waiting) in queue.waiting.iter().enumerate().rev() {
+        for (level, (average, &waiting)) in self.levels.iter_mut().zip(queue.waiting).enumerate().rev() {
             above += waiting;
-            let Some(average) = self.levels.get_mut(level) else { continue };
             let (length, changed) = match self.count {
                 CountV1::All => (queue.len, left.is_some()),
                 CountV1::Above => (above, left.is_some_and(|left| level <= left)),
@@ -111,10 +111,28 @@ impl Averages {
 
 /// What remains of an average after an idle time: `(1 - w)^floor(idle / gap)`; all of it if `gap` is zero.
 fn idle_decay(weight: f64, idle: Duration, gap: Duration) -> f64 {
-    match idle.as_nanos().checked_div(gap.as_nanos()) {
-        None | Some(0) => 1.0,
-        Some(missed) => libm::pow(1.0 - weight, missed as f64),
+    let (idle, gap) = (idle.as_nanos(), gap.as_nanos());
+    if gap == 0 || idle < gap {
+        1.0
+    } else if idle - gap < gap {
+        // The usual case, without division and power.
+        1.0 - weight
+    } else {
+        power(1.0 - weight, idle / gap)
     }
+}
+
+/// `base` to the power of a whole number, by squaring.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
 }
 
 /// An average by time for each level.

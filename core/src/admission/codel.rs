@@ -103,6 +103,10 @@ impl QueueControl for CoDel {
         if found.is_too_many(self.limit) { Verdict::Shed(Cause::Full) } else { Verdict::Admit }
     }
 
+    fn judges_taken(&self) -> bool {
+        true
+    }
+
     fn on_take(&mut self, now: Instant, taken: Taken<'_>, _draw: Draw) -> Verdict {
         (self.waited, self.gap) = (taken.waited, taken.queue.gap);
         let standing = self.is_standing(now, taken);

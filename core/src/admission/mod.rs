@@ -138,6 +138,11 @@ pub trait QueueControl {
     /// Judges one arrival. `draw` is there to be used or not.
     fn on_arrival(&mut self, now: Instant, found: Found<'_>, draw: Draw) -> Verdict;
 
+    /// Whether it has a say in [`on_take`](Self::on_take).
+    fn judges_taken(&self) -> bool {
+        false
+    }
+
     /// Judges a job about to be put on a worker. `draw` is another than at its arrival.
     fn on_take(&mut self, _now: Instant, _taken: Taken<'_>, _draw: Draw) -> Verdict {
         Verdict::Admit
@@ -188,11 +193,6 @@ macro_rules! controls {
             }
 
             #[inline(never)]
-            fn take_elsewhere(&mut self, now: Instant, taken: &Taken<'_>, draw: Draw) -> Verdict {
-                match self { $(Self::$arm(control) => control.on_take(now, *taken, draw),)* }
-            }
-
-            #[inline(never)]
             fn departure_elsewhere(&mut self, now: Instant, level: u8, queue: &Queue<'_>) {
                 match self { $(Self::$arm(control) => control.on_departure(now, level, *queue),)* }
             }
@@ -207,12 +207,12 @@ macro_rules! controls {
                 self.arrival_elsewhere(now, &found, draw)
             }
 
-            #[inline]
+            fn judges_taken(&self) -> bool {
+                match self { $(Self::$arm(control) => control.judges_taken(),)* }
+            }
+
             fn on_take(&mut self, now: Instant, taken: Taken<'_>, draw: Draw) -> Verdict {
-                if let Self::TailDrop(_) = self {
-                    return Verdict::Admit;
-                }
-                self.take_elsewhere(now, &taken, draw)
+                match self { $(Self::$arm(control) => control.on_take(now, taken, draw),)* }
             }
 
             #[inline]

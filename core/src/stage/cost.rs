@@ -69,13 +69,17 @@ impl Costs {
         self.gap
     }
 
-    /// Notes that work on a job of a class ended after `took`; `waiting` says whether anybody waits.
-    pub(crate) fn on_done(&mut self, now: Instant, class: ClassId, took: Duration, waiting: bool) {
+    /// Notes how long work on a job of a class took.
+    pub(crate) fn note_took(&mut self, class: ClassId, took: Duration) {
         if self.link.is_none() {
             let mean = &mut self.means[usize::from(class.0)];
             mean.seen += 1.0;
             mean.ns += (took.as_nanos() as f64 - mean.ns) * (1.0 / mean.seen).max(GAIN);
         }
+    }
+
+    /// Notes that work on a job ended; `waiting` says whether anybody waits.
+    pub(crate) fn on_done(&mut self, now: Instant, waiting: bool) {
         if let Some(before) = self.completed {
             let gap = now.since(before).as_nanos() as f64;
             self.gap_ns = if self.gap_ns > 0.0 { self.gap_ns + GAP_GAIN * (gap - self.gap_ns) } else { gap };

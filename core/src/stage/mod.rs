@@ -87,6 +87,10 @@ pub(crate) struct Stage {
     pub serving: bool,
     /// Whether a job whose deadline passes is turned away.
     pub sheds_expired: bool,
+    /// Whether its queue control judges jobs once more when a worker is free for them.
+    judges_taken: bool,
+    /// Whether some policy goes by the cost of jobs.
+    prices: bool,
     /// Whether some policy goes by the cost of jobs or the pace of completions.
     measures: bool,
     /// Whether something happens here by itself as time passes.
@@ -102,12 +106,15 @@ impl Stage {
         let levels = usize::from(spec.levels);
         let workers = Workers::new(spec);
         let timed = workers.is_controlled() || matches!(spec.ageing, AgeingV1::Promote { .. });
-        let measures = measures(spec);
+        let control = Control::new(&spec.queue, levels, classes.len());
+        let (prices, measures) = (prices(spec), measures(spec));
         let passed = if scenario.levels.per_stage { id.0 } else { 0 };
         Self {
             lanes: Lanes::new(levels, classes.len()),
             slots: Slots::new(spec.workers, spec.split.as_deref(), classes.len()),
-            control: Control::new(&spec.queue, levels, classes.len()),
+            judges_taken: control.judges_taken(),
+            control,
+            prices,
             order: Order::new(spec.order, classes),
             ageing: Ageing::new(&spec.ageing, levels),
             timed,
@@ -187,7 +194,7 @@ impl Stage {
         job.queued = now;
         job.since = now;
         if self.special {
-            if self.measures {
+            if self.prices {
                 job.cost_ns = self.costs.of(job.class, job.known_size(), self.slots.workers());
             }
             self.ageing.on_joined(standing.level, now);
@@ -243,12 +250,14 @@ impl Stage {
         let slot = choice.slot();
         let job = &jobs[slot];
         let (class, wait) = (job.class, now.since(job.queued));
-        let taken =
-            Taken { class, level: job.level, waited: wait, queue: self.lanes.queue(self.costs.gap()) };
-        if let Verdict::Shed(cause) = self.control.on_take(now, taken, job.chance.draw(TAKE_DRAW)) {
-            self.leave(jobs, slot, now);
-            self.counts[usize::from(class.0)].shed += 1;
-            return Some(Next::Shed(slot, cause));
+        if self.judges_taken {
+            let queue = self.lanes.queue(self.costs.gap());
+            let taken = Taken { class, level: job.level, waited: wait, queue };
+            if let Verdict::Shed(cause) = self.control.on_take(now, taken, job.chance.draw(TAKE_DRAW)) {
+                self.leave(jobs, slot, now);
+                self.counts[usize::from(class.0)].shed += 1;
+                return Some(Next::Shed(slot, cause));
+            }
         }
         self.leave(jobs, slot, now);
         let job = &mut jobs[slot];
@@ -283,7 +292,10 @@ impl Stage {
         }
         if self.special {
             if self.measures && ended == Ended::Answered {
-                self.costs.on_done(now, job.class, took, self.lanes.len() > 0);
+                if self.prices {
+                    self.costs.note_took(job.class, took);
+                }
+                self.costs.on_done(now, self.lanes.len() > 0);
             }
             if self.timed && ended != Ended::Abandoned {
                 self.workers.on_done(took, ended == Ended::Answered);
@@ -397,5 +409,12 @@ fn measures(spec: &StageSpec) -> bool {
         spec.queue,
         QueueV1::TailDrop { .. } | QueueV1::LengthThreshold { .. } | QueueV1::EnqueueRate { .. }
     );
-    !plain_queue || spec.order == OrderV1::WeightedFair || matches!(spec.ageing, AgeingV1::Share { .. })
+    !plain_queue || prices(spec)
+}
+
+/// Whether some policy of a stage goes by the cost of jobs.
+fn prices(spec: &StageSpec) -> bool {
+    matches!(spec.queue, QueueV1::WorkRed { .. })
+        || spec.order == OrderV1::WeightedFair
+        || matches!(spec.ageing, AgeingV1::Share { .. })
 }
