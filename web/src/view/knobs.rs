@@ -1,4 +1,4 @@
-//! Renders the tables of [`knobs`](crate::knobs): policies with their numbers.
+//! Renders the tables of [`knobs`]: policies with their numbers.
 
 use super::Link;
 use super::editor::{Number, Pick, Range, act, choices, number, pick, removes};
