@@ -4,9 +4,10 @@
 //! themselves; what the new rules promise is held as a bound in every run.
 
 use serde_json::{Value, json};
+use tidegate_core::frame::Frame;
 use tidegate_core::import::TraceRow;
 use tidegate_core::measure::Histogram;
-use tidegate_core::scenario::{Scenario, parse_json, presets};
+use tidegate_core::scenario::{Scenario, parse_json, presets, to_canonical_json};
 use tidegate_core::sim::{RunResult, Simulation};
 use tidegate_core::theory::waiting_bound;
 use tidegate_core::time::{Duration, Instant};
@@ -22,14 +23,17 @@ fn preset(name: &str) -> Scenario {
 
 /// A preset with parts of it replaced: JSON pointers and what to put there.
 fn changed(name: &str, changes: &[(&str, Value)]) -> Scenario {
-    let mut json: Value = serde_json::from_str(presets::get(name).unwrap().json).unwrap();
+    with(serde_json::from_str(presets::get(name).unwrap().json).unwrap(), changes)
+}
+
+fn with(mut json: Value, changes: &[(&str, Value)]) -> Scenario {
     for (pointer, value) in changes {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
-        let parent = json.pointer_mut(parent).unwrap_or_else(|| panic!("{name} has no {pointer}"));
+        let parent = json.pointer_mut(parent).unwrap_or_else(|| panic!("no {pointer}"));
         parent[key] = value.clone();
     }
     let parsed = parse_json(&json.to_string()).unwrap_or_else(|error| panic!("{error}"));
-    parsed.check().unwrap_or_else(|error| panic!("{name}: {error}"))
+    parsed.check().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// So many replications of a scenario.
@@ -269,6 +273,90 @@ fn in_a_burst_of_small_pages_nobody_is_lost_and_the_order_holds() {
     assert!(high < middle && middle < low && high < 0.05, "{low:.3}, {middle:.3}, {high:.3} s");
 }
 
+/// When the last answer of a run leaves, in seconds.
+fn done_after_s(scenario: &Scenario) -> f64 {
+    let mut sim = Simulation::new(scenario, 0, None).unwrap();
+    let mut frame = Frame::default();
+    loop {
+        sim.step();
+        sim.frame(&mut frame);
+        let over: u64 =
+            frame.classes.iter().map(|class| class.completed + class.shed.iter().sum::<u64>()).sum();
+        if over == 900 || sim.is_over() {
+            return sim.now().as_secs_f64();
+        }
+    }
+}
+
+#[test]
+fn the_order_costs_a_burst_no_time() {
+    let ours = burst([20_000; 3]);
+    let fifo: Vec<(String, Value)> = (0..3)
+        .flat_map(|stage| {
+            [
+                (format!("/stages/{stage}/order"), json!("fifo")),
+                (format!("/stages/{stage}/queue"), json!({ "policy": "length_threshold" })),
+                (format!("/stages/{stage}/ageing"), json!({ "rule": "none" })),
+            ]
+        })
+        .collect();
+    let fifo: Vec<(&str, Value)> = fifo.iter().map(|(at, to)| (at.as_str(), to.clone())).collect();
+    let one_line = with(serde_json::from_str(&to_canonical_json(ours.wire())).unwrap(), &fifo);
+    check_near("time until all are answered", done_after_s(&ours), done_after_s(&one_line), 0.02);
+}
+
+/// Nine hundred requests of 50 KB within a second, every eight seconds.
+#[test]
+fn pulses_cost_the_lowest_class_a_little_and_no_other_anything() {
+    let changes: Vec<(String, Value)> = (0..3)
+        .flat_map(|class| {
+            [
+                (format!("/classes/{class}/load"), json!({ "kind": "trace" })),
+                (format!("/classes/{class}/size"), json!({ "law": "constant", "bytes": 50_000 })),
+            ]
+        })
+        .collect();
+    let changes: Vec<(&str, Value)> = changes.iter().map(|(at, to)| (at.as_str(), to.clone())).collect();
+    let scenario = changed("seda-loop-3", &changes);
+    let mut seed = 1_u64;
+    let mut rows: Vec<TraceRow> = (0..10 * 900)
+        .map(|n| {
+            seed = tidegate_core::unit::mix(seed);
+            let at = Duration::from_secs(8 * (n / 900)) + Duration::from_nanos(seed % 1_000_000_000);
+            TraceRow { at: Instant::START + at, label: (n % 3) as u16, service: None, bytes: None }
+        })
+        .collect();
+    rows.sort_by_key(|row| row.at);
+    let labels = ["Low", "Middle", "High"].map(String::from);
+    let run = Simulation::new(&scenario, 0, Some((&rows, &labels))).unwrap().finish();
+    let loss = |class: usize| {
+        let class = &run.classes[class];
+        class.shed.iter().sum::<u64>() as f64 / class.arrived as f64
+    };
+    assert!(loss(LOW) < 0.12, "Low loses {:.1} %", loss(LOW) * 100.0);
+    assert!(
+        loss(MIDDLE) < 0.005 && loss(HIGH) == 0.0,
+        "{:.4} and {:.4} of Middle and High",
+        loss(MIDDLE),
+        loss(HIGH)
+    );
+}
+
+/// Ageing after 1 s a level and with a tenth of the work: stricter priority, longer waits, and still within the bound.
+#[test]
+fn a_smaller_share_makes_priority_stricter_and_keeps_its_bound() {
+    let ageing = json!({ "rule": "share", "after_us": 1_000_000, "share": 0.1 });
+    let changes: Vec<(String, Value)> =
+        (0..3).map(|stage| (format!("/stages/{stage}/ageing"), ageing.clone())).collect();
+    let changes: Vec<(&str, Value)> = changes.iter().map(|(at, to)| (at.as_str(), to.clone())).collect();
+    let scenario = changed("seda-loop-3", &changes);
+    let runs = runs(&scenario, 10);
+    let rate = mean(&runs, |run| run.classes.iter().map(|c| c.completed as f64).sum()) / 120.0;
+    assert!(rate >= 500.0, "{rate:.0} answers a second, 528 in the reconstruction");
+    let (longest, bound) = (longest_wait_s(&runs), bound_s(&scenario));
+    assert!(longest <= bound && longest <= 37.2, "longest wait {longest:.1} s, bound {bound:.1} s");
+}
+
 #[test]
 fn in_a_mixed_burst_the_small_lose_nothing() {
     // Whether the first large pages fill all the senders is luck, and decides over the urgent: it takes many runs.
@@ -408,7 +496,7 @@ fn a_class_that_was_silent_finds_its_worker() {
     let at = Instant::START + Duration::from_secs(60);
     let rows = [TraceRow { at, label: 0, service: None, bytes: None }];
     let mut sim = Simulation::new(&scenario, 0, Some((&rows, &["c".to_string()]))).unwrap();
-    let mut frame = tidegate_core::frame::Frame::default();
+    let mut frame = Frame::default();
     for half_seconds in 1..=140 {
         sim.run_until(Instant::START + Duration::from_millis(500 * half_seconds));
         sim.frame(&mut frame);
