@@ -9,13 +9,12 @@
 //! something. Seeds are fixed, so a failure means that code changed, never bad luck.
 
 use tidegate_core::admission::Ramp;
-use tidegate_core::measure::Summary;
 use tidegate_core::scenario::Scenario;
-use tidegate_core::sim::{RunResult, Simulation};
+use tidegate_core::sim::RunResult;
 use tidegate_core::theory::birth_death;
+use tidegate_tests::oracle::{check, runs};
 use tidegate_tests::scenario;
 
-const REPLICATIONS: u32 = 20;
 /// Requests in a replication.
 const REQUESTS: f64 = 120e3;
 
@@ -61,26 +60,6 @@ impl Queue {
         let chain = birth_death(self.lambda, 1.0, self.workers, self.workers + self.limit, refused);
         (chain.loss, chain.response - 1.0)
     }
-}
-
-fn runs(scenario: &Scenario) -> Vec<RunResult> {
-    (0..REPLICATIONS).map(|r| Simulation::new(scenario, r, None).unwrap().finish()).collect()
-}
-
-/// The 99.9 % interval of a figure over the runs holds `want` and is at most `tight` of it to either side.
-#[track_caller]
-fn check(what: &str, runs: &[RunResult], figure: impl Fn(&RunResult) -> f64, want: f64, tight: f64) {
-    let figures: Vec<f64> = runs.iter().map(figure).collect();
-    let interval = Summary::of(&figures).ci99_9().expect("twenty replications make an interval");
-    assert!(
-        interval.contains(want),
-        "{what}: exact {want}, simulated {:.6} in [{:.6}, {:.6}] (20 replications, 99.9 %)",
-        interval.mean,
-        interval.lo,
-        interval.hi
-    );
-    let half = interval.half_width() / want.abs();
-    assert!(half <= tight, "{what}: half width {half:.4} of the value proves nothing, want {tight}");
 }
 
 fn loss_of(class: usize) -> impl Fn(&RunResult) -> f64 {

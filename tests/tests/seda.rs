@@ -478,6 +478,25 @@ fn twice_the_capacity_is_answered_in_time_where_the_queue_is_kept_short() {
     assert!(run.classes[0].wait.max().unwrap() <= 1_000_000_000, "no expired request reaches a worker");
 }
 
+/// Nine of ten workers busy for a third of the run; then nobody comes and the pool shrinks.
+#[test]
+fn the_use_of_a_pool_that_shrank_is_not_more_than_all_of_it() {
+    let scenario = scenario(
+        r#"{"tidegate":1,"run":{"horizon_us":60000000,"mode":"transient"},
+            "classes":[{"name":"all","load":{"kind":"deterministic","rate_per_s":900}}],
+            "stages":[{"name":"serve","workers":10,
+                       "pool":{"control":"threads","max":10,"period_us":1000000,"idle_us":1000000},
+                       "work":{"at":"stage","service":{"law":"constant","mean_us":10000}}}],
+            "events":[{"at_us":20000000,"do":"load","factor":0}]}"#,
+    );
+    let mut sim = Simulation::new(&scenario, 0, None).unwrap();
+    sim.run_to_end();
+    let mut frame = Frame::default();
+    sim.frame(&mut frame);
+    assert!(frame.stages[0].workers < 5, "the pool has shrunk to {}", frame.stages[0].workers);
+    check_near("share of ten workers in use", sim.finish().stages[0].utilisation, 0.3, 0.02);
+}
+
 /// Eight workers, three classes; the third silent for a minute, then one request; the first floods.
 #[test]
 fn a_class_that_was_silent_finds_its_worker() {

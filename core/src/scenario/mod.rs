@@ -171,6 +171,15 @@ pub enum Work {
 }
 
 impl StageSpec {
+    /// The most workers it may have: the upper bound of a controlled pool, else those it has.
+    #[must_use]
+    pub const fn most_workers(&self) -> u32 {
+        match self.pool {
+            PoolV1::Fixed => self.workers,
+            PoolV1::Threads { max, .. } | PoolV1::Aimd { max, .. } | PoolV1::Gradient { max, .. } => max,
+        }
+    }
+
     /// The law of the stage's own work, if it does any that has one.
     #[must_use]
     pub const fn own_work(&self) -> Option<&LawV1> {

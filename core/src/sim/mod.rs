@@ -269,6 +269,8 @@ pub struct Simulation {
     timed: Arc<[(Instant, Action)]>,
     tallies: Vec<ClassTally>,
     stage_busy: Vec<Census>,
+    /// The most workers that each stage may have.
+    most_workers: Vec<u32>,
     /// Whether something happened since the gateway was last drained.
     undrained: bool,
     over: bool,
@@ -325,6 +327,7 @@ impl Simulation {
             timed: scenario.events.iter().map(|event| (event.at, event.action)).collect(),
             tallies: vec![ClassTally::default(); classes.len()],
             stage_busy: vec![Census::from(measure_from); scenario.stages.len()],
+            most_workers: scenario.stages.iter().map(StageSpec::most_workers).collect(),
             undrained: false,
             over: false,
             events: 0,

@@ -64,7 +64,7 @@ pub struct ClassResult {
 /// One stage of a finished run.
 #[derive(Clone, Debug)]
 pub struct StageResult {
-    /// Share of worker time in use, in the measured part.
+    /// Share of worker time in use, in the measured part; of a controlled pool, of the most workers it may have.
     pub utilisation: f64,
     /// Time that workers have spent on jobs whose work here ended, in seconds, over the whole run.
     pub worked_s: f64,
@@ -118,12 +118,12 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
     let stages = frame
         .stages
         .iter()
-        .zip(&sim.stage_busy)
-        .map(|(stage, busy)| {
+        .zip(sim.stage_busy.iter().zip(&sim.most_workers))
+        .map(|(stage, (busy, &most))| {
             let wait =
                 |c: &crate::frame::StageClassFrame| (c.started > 0).then(|| c.wait_sum_s / c.started as f64);
             StageResult {
-                utilisation: share_of(busy.integral_ns(now), stage.workers),
+                utilisation: share_of(busy.integral_ns(now), most),
                 worked_s: stage.worked_s,
                 wasted_s: stage.wasted_s,
                 promoted: stage.gauges.iter().map(|level| level.promoted).sum(),
