@@ -100,6 +100,112 @@ pub struct StageFrame {
     pub waiting: Vec<u32>,
     /// One entry a class.
     pub classes: Vec<StageClassFrame>,
+    /// What the controller of the split makes of it; without entries for classes where there is none.
+    pub split: SplitFrame,
+}
+
+/// What a controlled split does at present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SplitState {
+    /// There is no controller.
+    #[default]
+    None = 0,
+    /// Next to nobody waits: there is no ratio to enforce.
+    Idle = 1,
+    /// The controller watches and does not steer yet.
+    Learning = 2,
+    /// It steers.
+    Steering = 3,
+    /// It steers, but no split reaches the target: a class with as few workers as it may have still waits too little.
+    Infeasible = 4,
+    /// It steers by its stated rule, as what it has learned is not credible.
+    Fallback = 5,
+}
+
+impl SplitState {
+    /// Every state, in order.
+    pub const ALL: [Self; 6] =
+        [Self::None, Self::Idle, Self::Learning, Self::Steering, Self::Infeasible, Self::Fallback];
+
+    /// Stable name, as in JSON output and metrics labels.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Idle => "idle",
+            Self::Learning => "learning",
+            Self::Steering => "steering",
+            Self::Infeasible => "infeasible",
+            Self::Fallback => "fallback",
+        }
+    }
+}
+
+/// The controlled split of a stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SplitFrame {
+    /// What it does.
+    pub state: SplitState,
+    /// Number of the class that cannot reach its target while the state is `Infeasible`; else the number of classes.
+    pub stuck: u32,
+    /// Samples so far.
+    pub samples: u64,
+    /// Workers moved from class to class so far.
+    pub moved: u64,
+    /// Relative error of a ratio that whole workers leave: half of what moving one worker changes.
+    pub resolution: f64,
+    /// One entry a class, or none.
+    pub classes: Vec<LoopFrame>,
+}
+
+/// What the controller of a split makes of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LoopFrame {
+    /// Share of the workers it should have, 0 to 1.
+    pub share: f64,
+    /// Share of the sum of delays that it should bear, 0 to 1 (paper P, `r_i`).
+    pub target: f64,
+    /// Delay of the jobs handed over in the last window in seconds; the last known one if there were none.
+    pub delay_s: f64,
+    /// Logarithm of that delay over its target; 0 is on target.
+    pub error: f64,
+    /// What the controller acts on: its own idea of that error, for one led by the backlog a look ahead.
+    pub output: f64,
+    /// Model in use: what the output keeps of its last change, and of the one before.
+    pub a: [f64; 2],
+    /// Model in use: how the output answers the last change of the input.
+    pub b: f64,
+    /// Gains of the controller in use, on the error now and the two before it.
+    pub gains: [f64; 3],
+    /// Mean square error of the learned model's predictions over that of the model it began with; below 1 it is better.
+    pub trust: f64,
+    /// How uncertain the learned model is: trace of its covariance.
+    pub uncertainty: f64,
+    /// What the delays of those served add to the predicted ones, as a logarithm.
+    pub bias: f64,
+    /// Factor by which the true gain may exceed the model's before the loop is unstable; 0 if unknown.
+    pub margin: f64,
+    /// Bits of [`LoopFrame::FLAGS`].
+    pub flags: u32,
+}
+
+impl LoopFrame {
+    /// It has as few workers as it may have.
+    pub const AT_FLOOR: u32 = 1;
+    /// Its last step was cut to the largest allowed.
+    pub const STEP_CUT: u32 = 2;
+    /// An estimate was pushed back into its bounds.
+    pub const ESTIMATE_CUT: u32 = 4;
+    /// It was handed nobody in the last window; its delay is from before.
+    pub const STALE: u32 = 8;
+    /// The learned model is in use, not the one it began with.
+    pub const LEARNED: u32 = 16;
+    /// Waits are cut short, by a deadline or by ageing, below what the target asks of it.
+    pub const WAIT_LIMITED: u32 = 32;
+    /// Stable names of the flags, by bit.
+    pub const FLAGS: [&'static str; 6] =
+        ["at_floor", "step_cut", "estimate_cut", "stale", "learned", "wait_limited"];
 }
 
 /// What the figures of [`LevelFrame`] count.
@@ -191,7 +297,7 @@ impl core::error::Error for FrameError {}
 
 impl Frame {
     /// Version of the flat layout; the first number of every encoded frame.
-    pub const LAYOUT: f64 = 2.0;
+    pub const LAYOUT: f64 = 3.0;
 
     /// Appends the frame as numbers: layout, time in seconds, counts of classes, stages and servers, then
     /// each part's fields in declaration order. Exact for counters below 2^53.
@@ -233,6 +339,7 @@ impl Frame {
                     c.oldest_wait_s,
                 ]);
             }
+            s.split.encode(out);
         }
         for s in &self.servers {
             out.extend([f64::from(u8::from(s.up)), s.weight, f64::from(s.max_in_flight)]);
@@ -264,6 +371,23 @@ impl Frame {
 
 /// Takes numbers off the front of a list.
 struct Reader<'a>(&'a [f64]);
+
+impl SplitFrame {
+    fn encode(&self, out: &mut Vec<f64>) {
+        out.push(f64::from(self.state as u8));
+        if self.state == SplitState::None {
+            return;
+        }
+        out.extend([f64::from(self.stuck), self.samples as f64, self.moved as f64, self.resolution]);
+        out.push(self.classes.len() as f64);
+        for c in &self.classes {
+            let [a1, a2] = c.a;
+            let [g0, g1, g2] = c.gains;
+            out.extend([c.share, c.target, c.delay_s, c.error, c.output, a1, a2, c.b, g0, g1, g2]);
+            out.extend([c.trust, c.uncertainty, c.bias, c.margin, f64::from(c.flags)]);
+        }
+    }
+}
 
 impl Reader<'_> {
     fn float(&mut self) -> Result<f64, FrameError> {
@@ -340,7 +464,54 @@ impl Reader<'_> {
                 })
             })
             .collect::<Result<_, _>>()?;
-        Ok(StageFrame { workers, limit, levels, batch, worked_s, wasted_s, gauged, gauges, waiting, classes })
+        let split = self.split()?;
+        Ok(StageFrame {
+            workers,
+            limit,
+            levels,
+            batch,
+            worked_s,
+            wasted_s,
+            gauged,
+            gauges,
+            waiting,
+            classes,
+            split,
+        })
+    }
+
+    fn split(&mut self) -> Result<SplitFrame, FrameError> {
+        let number = self.small()? as usize;
+        let state = SplitState::ALL.get(number).copied().unwrap_or_default();
+        if state == SplitState::None {
+            return Ok(SplitFrame::default());
+        }
+        Ok(SplitFrame {
+            state,
+            stuck: self.small()?,
+            samples: self.int()?,
+            moved: self.int()?,
+            resolution: self.float()?,
+            classes: (0..self.count()?).map(|_| self.split_loop()).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn split_loop(&mut self) -> Result<LoopFrame, FrameError> {
+        Ok(LoopFrame {
+            share: self.float()?,
+            target: self.float()?,
+            delay_s: self.float()?,
+            error: self.float()?,
+            output: self.float()?,
+            a: [self.float()?, self.float()?],
+            b: self.float()?,
+            gains: [self.float()?, self.float()?, self.float()?],
+            trust: self.float()?,
+            uncertainty: self.float()?,
+            bias: self.float()?,
+            margin: self.float()?,
+            flags: self.small()?,
+        })
     }
 
     fn server(&mut self, classes: usize) -> Result<ServerFrame, FrameError> {
@@ -399,6 +570,31 @@ mod tests {
                 ],
                 waiting: vec![0, 1, 2, 3, 4, 5],
                 classes: vec![at_stage; 2],
+                split: SplitFrame {
+                    state: SplitState::Infeasible,
+                    stuck: 1,
+                    samples: 40,
+                    moved: 12,
+                    resolution: 0.0625,
+                    classes: vec![
+                        LoopFrame {
+                            share: 0.5,
+                            target: 0.25,
+                            delay_s: 1.5,
+                            error: -0.125,
+                            output: 0.375,
+                            a: [0.5, 0.25],
+                            b: -1.0,
+                            gains: [-0.5, 0.75, 0.125],
+                            trust: 0.875,
+                            uncertainty: 0.0625,
+                            bias: -0.5,
+                            margin: 4.0,
+                            flags: LoopFrame::LEARNED | LoopFrame::STALE,
+                        };
+                        2
+                    ],
+                },
             }],
             servers: vec![ServerFrame {
                 up: true,

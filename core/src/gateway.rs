@@ -384,6 +384,7 @@ impl Gateway {
             out.worked_s = stage.worked_ns as f64 / 1e9;
             out.wasted_s = stage.wasted_ns as f64 / 1e9;
             stage.gauges(now, out);
+            stage.split_frame(&mut out.split);
             out.waiting.clear();
             out.waiting.extend(
                 (0..levels)

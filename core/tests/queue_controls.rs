@@ -10,7 +10,7 @@ use tidegate_core::admission::{Control, Found, Queue, QueueControl, Taken, Verdi
 use tidegate_core::id::ClassId;
 use tidegate_core::scenario::v1::{AdaptV1, CountV1, CurveV1, PerV1, QueueV1, RateRuleV1, SpacingV1};
 use tidegate_core::time::{Duration, Instant};
-use tidegate_core::unit::{Draw, mix};
+use tidegate_core::unit::{DelayWeight, Draw, mix};
 
 /// Parameter sets tried of each control.
 const SETS: u64 = 60;
@@ -268,7 +268,7 @@ struct Model {
 impl Model {
     fn new(queue: &QueueV1, levels: usize) -> Self {
         Self {
-            control: Control::new(queue, levels, CLASSES),
+            control: Control::new(queue, levels, &[DelayWeight::new(1.0).unwrap(); CLASSES]),
             now: Instant::START,
             gap: Duration::ZERO,
             jobs: Vec::new(),

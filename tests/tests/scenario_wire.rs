@@ -153,7 +153,7 @@ impl Choices {
         let limit = self.whole(1, 1_000_000) as u32;
         let spacing = self.pick(&[SpacingV1::Bernoulli, SpacingV1::Uniform, SpacingV1::Wait]);
         let per = self.pick(&[PerV1::Level, PerV1::Stage]);
-        match self.below(12) {
+        match self.below(13) {
             0 => QueueV1::LengthThreshold { threshold: self.whole(0, 1_000_000) as u32 },
             1 => QueueV1::EnqueueRate {
                 rate_per_s: self.number(0.5, 1e6),
@@ -222,7 +222,42 @@ impl Choices {
                 target_us: self.whole(1, MOST),
                 limit,
             },
+            10 => QueueV1::AdmissionWindow {
+                target_us: self.whole(1, MOST),
+                period_us: self.whole(10_000, MOST),
+                gain: self.number(0.001, 1.0),
+                limit,
+            },
             _ => QueueV1::TailDrop { limit: self.whole(0, 1_000_000) as u32, per },
+        }
+    }
+
+    fn split_by(&mut self) -> SplitByV1 {
+        let period_us = self.whole(10_000, 604_800_000_000);
+        let (pole, forgetting) = (self.number(0.0, 0.95), self.number(0.8, 1.0));
+        let mut gain = || self.number(0.0, 10.0);
+        match (gain(), gain(), gain(), self.below(8)) {
+            (kp, ki, kd, 0) => SplitByV1::Pid { period_us, kp, ki, kd },
+            (gain, .., 1) => SplitByV1::PairwisePi { period_us, gain, zero: self.number(0.0, 0.999) },
+            (.., 2) => SplitByV1::PairwiseStc { period_us, pole, forgetting },
+            (.., 3) => SplitByV1::FeedForward {
+                period_us,
+                think_us: self.whole(0, 604_800_000_000),
+                trim: self.number(0.0, 1.0),
+            },
+            (.., 4) => SplitByV1::StcPaper {
+                period_us,
+                warm_up: self.whole(0, 1_000) as u32,
+                design: self.pick(&[DesignV1::PolePlacement, DesignV1::MinimumVariance]),
+                pole,
+                forgetting,
+                a_terms: self.whole(1, 3) as u32,
+                b_terms: self.whole(1, 3) as u32,
+                lag: self.whole(1, 3) as u32,
+            },
+            (.., 5) => SplitByV1::StcServed { period_us, tune: self.chance() },
+            (.., 6) => SplitByV1::StcLead { period_us, prior: self.number(0.05, 20.0), tune: self.chance() },
+            _ => SplitByV1::Fixed,
         }
     }
 
@@ -310,10 +345,16 @@ impl Choices {
                 0 => WorkV1::Link { bytes_per_s: c.number(1.0, 1e12) },
                 _ => WorkV1::Stage { service: c.law(), batch_us: c.whole(0, 604_800_000_000) },
             };
+            let split_by = if workers as usize >= count { c.split_by() } else { SplitByV1::Fixed };
+            let is_controlled = split_by != SplitByV1::Fixed;
+            let parts = if is_controlled { count } else { split.len() };
             StageV1 {
                 name: format!("{i} {}", c.text(20)),
                 workers,
-                pool: c.pool(workers, split.len()),
+                pool: c.pool(workers, parts),
+                dither: is_controlled && c.chance(),
+                lend_after_us: c.maybe(|c| c.whole(0, 604_800_000_000)).filter(|_| parts > 0),
+                split_by,
                 split,
                 order,
                 queue: c.queue(),
@@ -338,9 +379,13 @@ impl Choices {
             .filter(|c| !matches!(c.load, LoadV1::Trace { .. }))
             .map(|c| c.name.clone())
             .collect();
+        let names: Vec<_> = classes.iter().map(|c| c.name.clone()).collect();
         let events = self.list(0, 12, |c, _| EventV1 {
             at_us: c.whole(0, horizon_us),
-            action: match c.below(4) {
+            action: match c.below(5) {
+                0 => {
+                    ActionV1::Service { class: c.maybe(|c| c.pick(&names)), factor: c.number(0.001, 1000.0) }
+                }
                 _ if servers.is_empty() || c.below(4) == 0 => ActionV1::Load {
                     class: if loads.is_empty() { None } else { c.maybe(|c| c.pick(&loads)) },
                     factor: c.number(0.0, 1000.0),

@@ -203,7 +203,7 @@ pub fn remove_class(s: &mut ScenarioV1, at: usize) {
         return;
     }
     let gone = s.classes.remove(at).name;
-    s.events.retain(|e| !matches!(&e.action, ActionV1::Load { class: Some(name), .. } if *name == gone));
+    s.events.retain(|e| class_of(&e.action) != Some(gone.as_str()));
     for stage in s.stages.iter_mut().filter(|s| at < s.split.len()) {
         stage.split.remove(at);
         stage.workers = stage.split.iter().sum();
@@ -215,7 +215,8 @@ pub fn rename_class(s: &mut ScenarioV1, at: usize, to: &str) {
     let Some(class) = s.classes.get_mut(at) else { return };
     let old = core::mem::replace(&mut class.name, to.to_owned());
     for event in &mut s.events {
-        if let ActionV1::Load { class: Some(name), .. } = &mut event.action
+        if let ActionV1::Load { class: Some(name), .. } | ActionV1::Service { class: Some(name), .. } =
+            &mut event.action
             && *name == old
         {
             to.clone_into(name);
@@ -240,7 +241,7 @@ pub fn remove_server(s: &mut ScenarioV1, at: usize) {
     }
     let gone = s.servers.remove(at).name;
     s.events.retain(|e| match &e.action {
-        ActionV1::Load { .. } => true,
+        ActionV1::Load { .. } | ActionV1::Service { .. } => true,
         ActionV1::ServerDown { server }
         | ActionV1::ServerUp { server }
         | ActionV1::ServerSpeed { server, .. } => *server != gone,
@@ -329,9 +330,17 @@ pub fn add_event(s: &mut ScenarioV1, at_us: u64) {
     s.events.insert(place, EventV1 { at_us, action });
 }
 
+/// The class that an event is about, if it is about one.
+fn class_of(action: &ActionV1) -> Option<&str> {
+    match action {
+        ActionV1::Load { class, .. } | ActionV1::Service { class, .. } => class.as_deref(),
+        _ => None,
+    }
+}
+
 fn names(action: &ActionV1) -> Option<&str> {
     match action {
-        ActionV1::Load { .. } => None,
+        ActionV1::Load { .. } | ActionV1::Service { .. } => None,
         ActionV1::ServerDown { server }
         | ActionV1::ServerUp { server }
         | ActionV1::ServerSpeed { server, .. } => Some(server),

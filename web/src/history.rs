@@ -422,6 +422,11 @@ fn flag(scenario: &Scenario, actions: &[Action], at_s: f64, w: &Words) -> Flag {
             let tone = if *speed < usual { Tone::Bad } else { Tone::Good };
             (fill(w.flag_speed, &[server(*id), &figures::ratio(*speed)]), tone)
         }
+        Some(Action::Service { class, factor }) => {
+            let whose = class.map_or(w.event_all, |class| &scenario.classes[usize::from(class.0)].name);
+            let tone = if *factor > 1.0 { Tone::Load } else { Tone::Good };
+            (fill(w.flag_service, &[whose, &figures::ratio(*factor)]), tone)
+        }
         _ => {
             let least = factors.iter().copied().fold(f64::INFINITY, f64::min);
             let most = factors.iter().copied().fold(0.0, f64::max);

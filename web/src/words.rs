@@ -233,6 +233,7 @@ words! {
     flag_go: "{0} at {1}, go there", "{1} {0}，跳到此处";
     flag_load: "Load ×{0}", "流量 ×{0}";
     flag_load_of: "{0} ×{1}", "{0} ×{1}";
+    flag_service: "work of {0} ×{1}", "{0}的工作量 ×{1}";
     flag_down: "{0} down", "{0} 下线";
     flag_up: "{0} back", "{0} 恢复";
     flag_speed: "{0} at {1}× speed", "{0} 速度 {1}×";
@@ -298,6 +299,7 @@ words! {
     event_down: "server down", "服务器下线";
     event_up: "server back", "服务器恢复";
     event_speed: "server speed", "服务器速度";
+    event_service: "work changes", "工作量变化";
     event_all: "all classes", "所有类";
     event_factor: "times", "倍数";
     event_class: "class", "类";
@@ -597,6 +599,7 @@ mod tests {
         "switch_language",
         "per_second",
         "flag_load_of",
+        "flag_service",
         "policy_red",
         "policy_wred",
         "policy_codel",

@@ -5,6 +5,7 @@
 
 mod adapt;
 mod adaptive_rate;
+mod admission_window;
 mod average;
 mod bucket;
 mod codel;
@@ -21,6 +22,7 @@ mod work_red;
 mod wred;
 
 pub use adaptive_rate::AdaptiveRate;
+pub use admission_window::AdmissionWindow;
 pub use codel::CoDel;
 pub use enqueue_rate::EnqueueRate;
 pub use length_threshold::LengthThreshold;
@@ -37,7 +39,7 @@ use crate::frame::Cause;
 use crate::id::ClassId;
 use crate::scenario::v1::QueueV1;
 use crate::time::{Duration, Instant};
-use crate::unit::Draw;
+use crate::unit::{DelayWeight, Draw};
 use adapt::MaxP;
 
 /// A stage's queue at one moment, as its control sees it.
@@ -261,6 +263,8 @@ controls! {
     Pie,
     /// So many a second as the response time allows.
     AdaptiveRate,
+    /// For so much of each period as the delay of the class allows.
+    AdmissionWindow,
     /// At random, by the average length.
     Red,
     /// At random, by the average length of a level and all above it.
@@ -274,9 +278,9 @@ controls! {
 }
 
 impl Control {
-    /// The control a scenario asks for, for a queue of so many `levels` and `classes`.
+    /// The control a scenario asks for, for a queue of so many `levels` and classes with these weights.
     #[must_use]
-    pub fn new(queue: &QueueV1, levels: usize, classes: usize) -> Self {
+    pub fn new(queue: &QueueV1, levels: usize, weights: &[DelayWeight]) -> Self {
         let us = Duration::from_micros;
         match *queue {
             QueueV1::TailDrop { limit, per } => Self::TailDrop(TailDrop::new(limit, per)),
@@ -291,8 +295,11 @@ impl Control {
                 Self::Pie(Pie::new(us(target_us), us(update_us), us(burst_us), limit))
             }
             QueueV1::AdaptiveRate { rule, target_us, limit } => {
-                Self::AdaptiveRate(AdaptiveRate::new(rule, us(target_us), limit, classes))
+                Self::AdaptiveRate(AdaptiveRate::new(rule, us(target_us), limit, weights.len()))
             }
+            QueueV1::AdmissionWindow { target_us, period_us, gain, limit } => Self::AdmissionWindow(
+                AdmissionWindow::new(us(target_us), us(period_us), gain, limit, weights),
+            ),
             QueueV1::Red { min, max, max_p, weight, gentle, spacing, ref adapt, limit } => {
                 let ramp = Ramp::new(min, max, gentle);
                 Self::Red(Red::new(ramp, weight, spacing, MaxP::new(adapt, max_p), limit))

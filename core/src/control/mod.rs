@@ -1,23 +1,25 @@
-//! Controllers of a stage: how many workers it has, how many jobs a worker takes at once, how fast jobs start.
+//! Controllers of a stage: how many workers it has and which class has which part of them, how many jobs a worker takes
+//! at once, how fast jobs start.
 //!
 //! A controller looks at its stage once a period and sets one number. It sees only what is in its sample, so that
 //! simulator and server drive it alike.
 //!
 //! To add one: a file with a type that implements [`PoolControl`], an arm in [`Pool`], and an arm of `PoolV1` that
-//! makes it; for batches the same with [`BatchControl`], [`Batching`] and `BatchV1`.
+//! makes it; for batches the same with [`BatchControl`], [`Batching`] and `BatchV1`, for splits with [`SplitControl`],
+//! [`Split`] and `SplitByV1`.
 
 mod aimd;
 mod batching;
 mod gradient;
 mod pace;
-mod split;
+pub mod split;
 mod threads;
 
 pub use aimd::Aimd;
 pub use batching::BatchSize;
 pub use gradient::Gradient;
 pub use pace::Pace;
-pub use split::apportion;
+pub use split::{Split, SplitControl, apportion};
 pub use threads::Threads;
 
 use crate::scenario::v1::{BatchV1, PoolV1};

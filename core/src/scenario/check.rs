@@ -6,7 +6,7 @@
 use super::error::ScenarioError;
 use super::v1::{
     ActionV1, AgeingV1, BatchV1, ClassV1, EventV1, LawV1, LoadV1, ModeV1, OrderV1, PoolV1, QueueV1, RuleV1,
-    RunV1, ScenarioV1, SizeV1, StageV1, WorkV1,
+    RunV1, ScenarioV1, SizeV1, SplitByV1, StageV1, WorkV1,
 };
 use super::wire::{self, Fields, Path};
 use super::{Action, Class, Levels, Scenario, ServerSpec, StageSpec, TimedEvent, Work};
@@ -376,9 +376,10 @@ impl Checks<'_> {
             let rule = format!("from pool.min to pool.max ({min} to {max})");
             self.fail(format!("stages[{i}].workers"), rule, stage.workers.to_string());
         }
-        if min < stage.split.len() as u32 {
-            let rule =
-                format!("at least one worker for each of the {} classes of the split", stage.split.len());
+        let classes =
+            if stage.split_by == SplitByV1::Fixed { stage.split.len() } else { self.wire.classes.len() };
+        if min < classes as u32 {
+            let rule = format!("at least one worker for each of the {classes} classes of the split");
             self.fail(format!("stages[{i}].pool.min"), rule, min.to_string());
         }
     }
@@ -402,6 +403,18 @@ impl Checks<'_> {
 
     fn split(&mut self, i: usize, stage: &StageV1) {
         let (split, classes) = (&stage.split, self.wire.classes.len());
+        let is_split = !split.is_empty() || stage.split_by != SplitByV1::Fixed;
+        if stage.lend_after_us.is_some() && !is_split {
+            let rule = "nothing, as the workers are not split among classes";
+            self.fail(format!("stages[{i}].lend_after_us"), rule, "a time");
+        }
+        if stage.dither && stage.split_by == SplitByV1::Fixed {
+            self.fail(format!("stages[{i}].dither"), "false, as split_by is fixed", "true");
+        }
+        if stage.split_by != SplitByV1::Fixed && (stage.workers as usize) < classes {
+            let rule = format!("at least one for each of the {classes} classes, as they are split");
+            self.fail(format!("stages[{i}].workers"), rule, stage.workers.to_string());
+        }
         if split.is_empty() {
             return;
         }
@@ -442,7 +455,11 @@ impl Checks<'_> {
     fn target(&mut self, i: usize, event: &EventV1) {
         let wire = self.wire;
         match &event.action {
-            ActionV1::Load { class: None, .. } => {}
+            ActionV1::Load { class: None, .. } | ActionV1::Service { class: None, .. } => {}
+            ActionV1::Service { class: Some(name), .. } => {
+                let names: Vec<&str> = wire.classes.iter().map(|c| c.name.as_str()).collect();
+                self.known(&format!("events[{i}].class"), "class", name, &names);
+            }
             ActionV1::Load { class: Some(name), .. } => {
                 let names: Vec<&str> = wire.classes.iter().map(|c| c.name.as_str()).collect();
                 self.known(&format!("events[{i}].class"), "class", name, &names);
@@ -607,6 +624,9 @@ fn stage(stage: &StageV1, levels: u8) -> StageSpec {
         name: stage.name.clone(),
         workers: stage.workers,
         split: (!stage.split.is_empty()).then(|| stage.split.clone()),
+        split_by: stage.split_by.clone(),
+        dither: stage.dither,
+        lend_after: stage.lend_after_us.map(Duration::from_micros),
         levels,
         order: stage.order,
         queue: stage.queue.clone(),
@@ -637,6 +657,9 @@ fn timed(wire: &ScenarioV1, event: &EventV1) -> TimedEvent {
     let action = match &event.action {
         ActionV1::Load { class: name, factor } => {
             Action::Load { class: name.as_deref().map(class), factor: *factor }
+        }
+        ActionV1::Service { class: name, factor } => {
+            Action::Service { class: name.as_deref().map(class), factor: *factor }
         }
         ActionV1::ServerDown { server: name } => Action::ServerDown(server(name)),
         ActionV1::ServerUp { server: name } => Action::ServerUp(server(name)),

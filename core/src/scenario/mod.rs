@@ -42,7 +42,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use v1::{
     AgeingV1, BalancerV1, BatchV1, ExpiredV1, LawV1, LoadV1, ModeV1, OrderV1, PoolV1, QueueV1, RetryV1,
-    RuleV1, ScenarioV1, SizeV1,
+    RuleV1, ScenarioV1, SizeV1, SplitByV1,
 };
 
 /// A scenario that can be run: checked, with names resolved.
@@ -139,6 +139,12 @@ pub struct StageSpec {
     pub workers: u32,
     /// Workers of each class, summing to `workers`; `None` for one shared pool.
     pub split: Option<Vec<u32>>,
+    /// How the split follows the delays of the classes.
+    pub split_by: SplitByV1,
+    /// Whether what rounding leaves over is carried to the next split.
+    pub dither: bool,
+    /// Time without an arrival after which a class's idle workers are lent; `None` for never.
+    pub lend_after: Option<Duration>,
     /// Priority levels.
     pub levels: u8,
     /// Who is served next.
@@ -180,6 +186,12 @@ impl StageSpec {
         }
     }
 
+    /// Whether each class has workers of its own.
+    #[must_use]
+    pub fn is_split(&self) -> bool {
+        self.split.is_some() || self.split_by != SplitByV1::Fixed
+    }
+
     /// The law of the stage's own work, if it does any that has one.
     #[must_use]
     pub const fn own_work(&self) -> Option<&LawV1> {
@@ -217,6 +229,13 @@ pub enum Action {
         /// Which class; `None` for all.
         class: Option<ClassId>,
         /// At least 0.
+        factor: f64,
+    },
+    /// The work of one class's requests (or of all) becomes `factor` times what is written, for work begun from then on.
+    Service {
+        /// Which class; `None` for all.
+        class: Option<ClassId>,
+        /// Above 0.
         factor: f64,
     },
     /// A server stops; what it has in flight fails.

@@ -44,6 +44,10 @@ const AFTER: Rule = whole(1, MAX_US);
 const MAX_WAITING: u64 = 1_000_000;
 /// Rule of an averaged queue length.
 const LENGTH: Rule = from_to(0.0, MAX_WAITING as f64);
+/// Rule of the time between two splits.
+const PERIOD: Rule = whole(10_000, MAX_US);
+/// Rule of a controller's gain.
+const GAIN: Rule = from_to(0.0, 10.0);
 /// Rule of a probability that may not be 0.
 const CHANCE: Rule = above(0.0, 1.0);
 
@@ -332,6 +336,15 @@ record! {
         /// Workers reserved for each class, at least one each, in class order; their sum is `workers`. Default (empty): one
         /// pool shared by all.
         split: Vec<u32> = list_of(0, 16, &SHARE), default(Vec::new());
+        /// How a split follows the delays of the classes, so that they keep to their `delay_weight`s. The stage begins
+        /// with `split`, or with equal parts. Default: it does not.
+        split_by: SplitByV1 = ANY, default(SplitByV1::Fixed);
+        /// Carry what rounding to whole workers leaves over to the next split, so that a small pool keeps the shares on
+        /// average. Default false.
+        dither: bool = ANY, default(false);
+        /// Lend an idle worker of a split to another class once its own class has had no arrival for so long. Default:
+        /// never, as lending costs accuracy.
+        lend_after_us: Option<u64> = whole(0, MAX_US), optional;
         /// Who is served next: `strict_priority`, the oldest of the most urgent level, `fifo`, the oldest of
         /// all, or another. Default `strict_priority`.
         order: OrderV1 = ANY, default(OrderV1::StrictPriority);
@@ -402,6 +415,98 @@ choice! {
             /// Part of the work that goes to those overdue, above 0 and at most 0.9. Default 0.2.
             share: f64 = above(0.0, 0.9), default(0.2);
         },
+    }
+}
+
+choice! {
+    /// How the split of a stage's workers follows the delays of the classes (`policy`).
+    pub enum SplitByV1 as "split_by" by "policy" {
+        /// `fixed`: it does not; with a `split` each class keeps its quota, without one all share one pool.
+        Fixed = "fixed",
+        /// `stc_lead`: self-tuning control led by the backlog, in logarithms. What Tidegate recommends.
+        StcLead = "stc_lead" {
+            /// Time between splits. Default 0.25 s.
+            period_us: u64 = PERIOD, default(250_000);
+            /// Size of the gain that is assumed before anything is known: by how much, in logarithms, a delay falls
+            /// for each unit its class's workers grow. Default 1.
+            prior: f64 = from_to(0.05, 20.0), default(1.0);
+            /// Learn the gain and use it where it predicts better than `prior`. Default true.
+            tune: bool = ANY, default(true);
+        },
+        /// `stc_served`: self-tuning control on the delays of those who were served, in logarithms.
+        StcServed = "stc_served" {
+            /// Time between splits. Default 1 s.
+            period_us: u64 = PERIOD, default(1_000_000);
+            /// Learn the model and use it where it predicts better than the one it begins with. Default true.
+            tune: bool = ANY, default(true);
+        },
+        /// `stc_paper`: decentralised self-tuning PID on shares of the delay, as published (paper P, 0.4 to 0.7).
+        StcPaper = "stc_paper" {
+            /// Time between splits. Default 10 s.
+            period_us: u64 = PERIOD, default(10_000_000);
+            /// Windows with the first split, before anything is learned. Default 6.
+            warm_up: u32 = whole(0, 1_000), default(6);
+            /// How the controller is found from the model. Default `pole_placement`.
+            design: DesignV1 = ANY, default(DesignV1::PolePlacement);
+            /// Pole of the closed loop, 0 to 0.95. Default 0.6.
+            pole: f64 = from_to(0.0, 0.95), default(0.6);
+            /// Forgetting factor of the identification. Default 0.98.
+            forgetting: f64 = from_to(0.8, 1.0), default(0.98);
+            /// Past outputs in the model. Default 2.
+            a_terms: u32 = whole(1, 3), default(2);
+            /// Past inputs in the model. Default 1.
+            b_terms: u32 = whole(1, 3), default(1);
+            /// Windows from an input to its first effect. Default 1.
+            lag: u32 = whole(1, 3), default(1);
+        },
+        /// `pid`: a PID controller with fixed gains on shares of the delay.
+        Pid = "pid" {
+            /// Time between splits. Default 5 s.
+            period_us: u64 = PERIOD, default(5_000_000);
+            /// Proportional gain. Default 0.2.
+            kp: f64 = GAIN, default(0.2);
+            /// Integral gain. Default 0.2.
+            ki: f64 = GAIN, default(0.2);
+            /// Derivative gain. Default 0.
+            kd: f64 = GAIN, default(0.0);
+        },
+        /// `pairwise_pi`: a PI controller on the ratio of each class's delay to the next one's (Lu et al. 2001).
+        PairwisePi = "pairwise_pi" {
+            /// Time between splits. Default 30 s.
+            period_us: u64 = PERIOD, default(30_000_000);
+            /// Gain. Default 0.3.
+            gain: f64 = GAIN, default(0.3);
+            /// Zero of the controller. Default 0.05.
+            zero: f64 = from_to(0.0, 0.999), default(0.05);
+        },
+        /// `pairwise_stc`: self-tuning control of each ratio of neighbours by itself, one after the other.
+        PairwiseStc = "pairwise_stc" {
+            /// Time between splits. Default 5 s.
+            period_us: u64 = PERIOD, default(5_000_000);
+            /// Pole of the closed loop, twice. Default 0.5.
+            pole: f64 = from_to(0.0, 0.95), default(0.5);
+            /// Forgetting factor of the identification. Default 0.98.
+            forgetting: f64 = from_to(0.8, 1.0), default(0.98);
+        },
+        /// `feed_forward`: from a queueing model of clients who think, corrected by the delays of those served.
+        FeedForward = "feed_forward" {
+            /// Time between splits. Default 1 s.
+            period_us: u64 = PERIOD, default(1_000_000);
+            /// Time a client is thought to let pass between an answer and its next request. Default 0.
+            think_us: u64 = whole(0, MAX_US), default(0);
+            /// Gain of the correction; 0 for none. Default 0.02.
+            trim: f64 = from_to(0.0, 1.0), default(0.02);
+        },
+    }
+}
+
+words! {
+    /// How a controller is found from a model.
+    pub enum DesignV1 {
+        /// `pole_placement`: by where the poles of the closed loop are to be.
+        PolePlacement = "pole_placement",
+        /// `minimum_variance`: by the least variance of the next output.
+        MinimumVariance = "minimum_variance",
     }
 }
 
@@ -614,6 +719,17 @@ choice! {
             /// Requests waiting in all, at most. Default 10,000.
             limit: u32 = whole(1, MAX_WAITING), default(10_000);
         },
+        /// `admission_window`: in each period a class is let in for a while and then not; how long follows its delay.
+        AdmissionWindow = "admission_window" {
+            /// Delay that is wanted for a class of `delay_weight` 1; others in proportion.
+            target_us: u64 = whole(1, MAX_US), required;
+            /// Length of a period. Default 1 s.
+            period_us: u64 = PERIOD, default(1_000_000);
+            /// Part of the relative error by which the time changes. Default 0.2.
+            gain: f64 = from_to(0.001, 1.0), default(0.2);
+            /// Requests waiting in all, at most. Default 10,000.
+            limit: u32 = whole(1, MAX_WAITING), default(10_000);
+        },
     }
 }
 
@@ -790,6 +906,14 @@ choice! {
             class: Option<String> = NAME, optional;
             /// 0 to 1,000. Not cumulative: 1 restores the load as written.
             factor: f64 = from_to(0.0, 1000.0), required;
+        },
+        /// `service`: the work of a request becomes `factor` times the law of its class (or of the stage), for work
+        /// begun from now on.
+        Service = "service" {
+            /// Class name. Default: every class.
+            class: Option<String> = NAME, optional;
+            /// 0.001 to 1,000. Not cumulative: 1 restores the work as written.
+            factor: f64 = from_to(0.001, 1000.0), required;
         },
         /// `server_down`: what it has in flight fails, and it takes nothing more.
         ServerDown = "server_down" {

@@ -244,6 +244,8 @@ struct Kind {
     size: Option<Law>,
     /// How often a request is made again when it is turned away, and after what time.
     retry: Option<(u32, Law)>,
+    /// What the work of its requests is multiplied by, if it begins now.
+    work_factor: f64,
 }
 
 /// A run of a scenario. `Clone` is a snapshot: both go on the same way.
@@ -305,6 +307,7 @@ impl Simulation {
                 deadline: class.deadline,
                 size: class.size.as_ref().map(Law::of_size),
                 retry: class.retry.as_ref().map(|retry| (retry.times, Law::new(&retry.after))),
+                work_factor: 1.0,
             })
             .collect();
         let measure_from = Instant::START + scenario.warmup;
@@ -690,7 +693,8 @@ impl Simulation {
         match &mut self.tasks[usize::from(stage)] {
             Task::Own(law, per_batch) => {
                 let mut stream = Stream::new(nth(key, WORK + 1 + u64::from(stage)));
-                let (length, per_batch) = (law.draw(&mut stream), *per_batch);
+                let (drawn, per_batch) = (law.draw(&mut stream), *per_batch);
+                let length = times(drawn, self.kinds[usize::from(dispatch.class.0)].work_factor);
                 if let Some(number) = dispatch.batch {
                     self.join_batch((stage, number), dispatch.job, length, per_batch);
                 } else {
@@ -753,7 +757,8 @@ impl Simulation {
     #[inline]
     fn start_at_server(&mut self, server: ServerId, slot: u32) {
         let request = &self.requests[slot as usize];
-        let length = self.servers[usize::from(server.0)].time_for(request.work);
+        let work = times(request.work, self.kinds[usize::from(request.class.0)].work_factor);
+        let length = self.servers[usize::from(server.0)].time_for(work);
         self.calendar.push(self.now + length, Rank::Completion, What::Completion(request.job));
     }
 
@@ -836,6 +841,13 @@ impl Simulation {
                     }
                 }
             }
+            Action::Service { class, factor } => {
+                for (at, kind) in self.kinds.iter_mut().enumerate() {
+                    if class.is_none_or(|only| usize::from(only.0) == at) {
+                        kind.work_factor = factor;
+                    }
+                }
+            }
             Action::ServerDown(server) => self.server_down(server),
             Action::ServerUp(server) => self.gateway.set_server(self.now, server, true),
             Action::ServerSpeed(server, speed) => self.servers[usize::from(server.0)].set_speed(speed),
@@ -869,6 +881,15 @@ impl Simulation {
             }
         }
     }
+}
+
+/// A length of work multiplied, to the nearest nanosecond.
+#[inline]
+fn times(length: Duration, factor: f64) -> Duration {
+    if factor == 1.0 {
+        return length;
+    }
+    Duration::from_nanos((length.as_nanos() as f64 * factor + 0.5) as u64)
 }
 
 /// Largest factor that a timed event gives the load of a class.

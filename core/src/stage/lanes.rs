@@ -84,6 +84,11 @@ impl Lanes {
         self.levels
     }
 
+    /// Classes with anybody in any level, as bits.
+    pub(crate) fn classes(&self) -> ClassSet {
+        self.classes_in.iter().fold(0, |all, &set| all | set)
+    }
+
     /// Classes with anybody in `level`, as bits.
     #[inline]
     pub(crate) fn classes_in(&self, level: u8) -> ClassSet {

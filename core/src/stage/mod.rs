@@ -8,6 +8,7 @@ mod by_hand;
 mod cost;
 mod lanes;
 mod order;
+mod sharing;
 mod slots;
 mod workers;
 
@@ -17,18 +18,19 @@ pub use slots::Slots;
 pub(crate) use lanes::Lanes;
 
 use crate::admission::{Control, Found, Gauge, QueueControl, Taken, Verdict};
-use crate::frame::{Cause, Gauged, LevelFrame, StageFrame};
+use crate::frame::{Cause, Gauged, LevelFrame, SplitFrame, StageFrame};
 use crate::id::{ClassId, StageId};
 use crate::jobs::{Job, Jobs, Place};
 use crate::scenario::v1::{AgeingV1, ExpiredV1, OrderV1, QueueV1};
 use crate::scenario::{Class, Levels, Scenario, StageSpec, Work};
 use crate::time::{Duration, Instant};
-use crate::unit::Chance;
+use crate::unit::{Chance, DelayWeight};
 use ageing::Ageing;
 use alloc::vec;
 use alloc::vec::Vec;
 use cost::Costs;
 use order::{Discipline, Waiting};
+use sharing::Sharing;
 use workers::Workers;
 
 /// Classes as a set of bits; a scenario has at most 16.
@@ -70,6 +72,7 @@ pub(crate) struct Stage {
     order: Order,
     ageing: Ageing,
     workers: Workers,
+    sharing: Option<Sharing>,
     costs: Costs,
     /// The level of each class without its correction for size, not limited to those there are.
     base_of: Vec<u8>,
@@ -105,13 +108,18 @@ impl Stage {
         let classes = &scenario.classes;
         let levels = usize::from(spec.levels);
         let workers = Workers::new(spec);
-        let timed = workers.is_controlled() || matches!(spec.ageing, AgeingV1::Promote { .. });
-        let control = Control::new(&spec.queue, levels, classes.len());
+        let mut slots = Slots::new(spec.workers, spec.split.as_deref(), classes.len());
+        let sharing = Sharing::new(spec, classes, &mut slots);
+        let timed =
+            sharing.is_some() || workers.is_controlled() || matches!(spec.ageing, AgeingV1::Promote { .. });
+        let weights: Vec<DelayWeight> = classes.iter().map(|class| class.delay_weight).collect();
+        let control = Control::new(&spec.queue, levels, &weights);
         let (prices, measures) = (prices(spec), measures(spec));
         let passed = if scenario.levels.per_stage { id.0 } else { 0 };
         Self {
             lanes: Lanes::new(levels, classes.len()),
-            slots: Slots::new(spec.workers, spec.split.as_deref(), classes.len()),
+            slots,
+            sharing,
             judges_taken: control.judges_taken(),
             control,
             prices,
@@ -198,6 +206,9 @@ impl Stage {
                 job.cost_ns = self.costs.of(job.class, job.known_size(), self.slots.workers());
             }
             self.ageing.on_joined(standing.level, now);
+            if let Some(sharing) = &mut self.sharing {
+                sharing.on_joined(now, job.class);
+            }
         }
         self.lanes.push(jobs, slot, standing.level);
     }
@@ -240,7 +251,11 @@ impl Stage {
     #[inline(never)]
     fn take_specially(&mut self, jobs: &mut Jobs, now: Instant) -> Option<Next> {
         let batch = self.workers.open();
-        let free = if batch.is_some() { ClassSet::MAX } else { self.slots.free() };
+        let free = match &mut self.sharing {
+            _ if batch.is_some() => ClassSet::MAX,
+            Some(sharing) => sharing.grant(now, &self.slots, &self.lanes, jobs),
+            None => self.slots.free(),
+        };
         if free == 0 || self.lanes.len() == 0 || (batch.is_none() && !self.workers.may_start(now)) {
             return None;
         }
@@ -263,6 +278,9 @@ impl Stage {
         let job = &mut jobs[slot];
         self.start(job, now);
         self.ageing.on_taken(now, choice, job);
+        if let Some(sharing) = &mut self.sharing {
+            sharing.on_started(class, wait);
+        }
         if self.timed {
             job.batch = self.workers.on_taken(now, class);
             self.workers.note_busy(self.slots.busy());
@@ -299,6 +317,9 @@ impl Stage {
             }
             if self.timed && ended != Ended::Abandoned {
                 self.workers.on_done(took, ended == Ended::Answered);
+                if let Some(sharing) = self.sharing.as_mut().filter(|_| ended == Ended::Answered) {
+                    sharing.on_done(job.class, took);
+                }
             }
         }
     }
@@ -318,7 +339,8 @@ impl Stage {
             return Instant::NEVER;
         }
         let waiting = self.lanes.len() > 0 && self.slots.free() != 0;
-        self.workers.next_at(waiting).min(self.ageing.next_at().unwrap_or(Instant::NEVER))
+        let sharing = self.sharing.as_ref().map_or(Instant::NEVER, Sharing::next_at);
+        self.workers.next_at(waiting).min(sharing).min(self.ageing.next_at().unwrap_or(Instant::NEVER))
     }
 
     /// Whether something happens here by itself as time passes.
@@ -331,7 +353,13 @@ impl Stage {
         if !self.timed {
             return false;
         }
-        let more = self.workers.control(now, &mut self.slots, self.lanes.len());
+        if let Some(sharing) = self.sharing.as_mut().filter(|_| self.workers.next_at(false) <= now) {
+            sharing.note_workers(now, &self.slots);
+        }
+        let mut more = self.workers.control(now, &mut self.slots, self.lanes.len());
+        if let Some(sharing) = &mut self.sharing {
+            more |= sharing.control(now, &mut self.slots, &self.lanes, jobs);
+        }
         while let Some(slot) = self.ageing.due(now, &self.lanes, jobs) {
             let level = jobs[slot].level;
             self.lanes.remove(jobs, slot);
@@ -357,6 +385,14 @@ impl Stage {
             }
             let Gauge { average, min, max, drop_p, max_p, .. } = gauge.unwrap_or_default();
             out.gauges.push(LevelFrame { average, min, max, drop_p, max_p, promoted });
+        }
+    }
+
+    /// Writes what the controller of the split makes of it.
+    pub(crate) fn split_frame(&self, out: &mut SplitFrame) {
+        match &self.sharing {
+            Some(sharing) => sharing.frame(&self.slots, out),
+            None => *out = SplitFrame::default(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Worker slots: how many jobs are in work at once, shared by all classes or split among them.
 //!
 //! A split is kept strictly: an idle worker of one class serves no other (paper P, 0.2: a thread blocked on
-//! one completion port hears nothing of the others). Lending is a policy of its own, for later.
+//! one completion port hears nothing of the others), unless it is lent. A worker that changes class finishes what it
+//! has first, so that a class may have more in work than its part for a while; the others wait for it.
 
 use super::ClassSet;
 use crate::control::apportion;
@@ -19,6 +20,8 @@ pub struct Slots {
     /// What a split is in proportion to when the number of workers changes.
     shares: Vec<f64>,
     busy_of: Vec<u32>,
+    /// Classes with fewer in work than their part, as bits.
+    under: ClassSet,
     /// Classes that have a worker free, as bits.
     free: ClassSet,
 }
@@ -34,7 +37,7 @@ impl Slots {
             split.iter().enumerate().filter(|&(_, &n)| n > 0).fold(0, |set, (class, _)| set | 1 << class)
         };
         let shares = split.iter().copied().map(f64::from).collect();
-        Self { workers, busy: 0, split, shares, busy_of: vec![0; classes], free }
+        Self { workers, busy: 0, split, shares, busy_of: vec![0; classes], under: free, free }
     }
 
     /// Changes the number of workers. Those in use beyond it finish what they have; a split keeps its proportions as
@@ -47,9 +50,34 @@ impl Slots {
         if self.split.is_empty() {
             self.note(ClassId(0));
         } else {
-            self.split = apportion(workers, &self.shares);
-            (0..self.split.len()).for_each(|class| self.note(ClassId(class as u8)));
+            self.set_split(apportion(workers, &self.shares));
         }
+    }
+
+    /// Changes the split; its parts sum to the workers. The number of workers that went to another class.
+    pub(crate) fn set_split(&mut self, split: Vec<u32>) -> u32 {
+        let moved = self.split.iter().zip(&split).map(|(&was, &is)| u32::saturating_sub(is, was)).sum();
+        self.split = split;
+        (0..self.split.len()).for_each(|class| self.note(ClassId(class as u8)));
+        moved
+    }
+
+    /// What the split keeps to when the number of workers changes.
+    pub(crate) fn set_shares(&mut self, shares: &[f64]) {
+        self.shares.clear();
+        self.shares.extend_from_slice(shares);
+    }
+
+    /// Workers of each class; empty if all share one pool.
+    #[must_use]
+    pub fn split(&self) -> &[u32] {
+        &self.split
+    }
+
+    /// Workers of a class that are free, of its own part.
+    #[must_use]
+    pub(crate) fn idle_of(&self, class: ClassId) -> u32 {
+        self.slots_of(class).saturating_sub(self.busy_of(class))
     }
 
     /// Workers in use.
@@ -111,7 +139,8 @@ impl Slots {
         let at = usize::from(class.0);
         if let Some(&own) = self.split.get(at) {
             let bit = 1 << at;
-            self.free = if self.busy_of[at] < own { self.free | bit } else { self.free & !bit };
+            self.under = if self.busy_of[at] < own { self.under | bit } else { self.under & !bit };
+            self.free = if self.busy < self.workers { self.under } else { 0 };
         } else {
             self.free = if self.busy < self.workers { ClassSet::MAX } else { 0 };
         }

@@ -817,18 +817,19 @@ fn events(app: &App, link: &Link) -> Html {
     let class_names: Vec<String> =
         [w.event_all.to_owned()].into_iter().chain(wire.classes.iter().map(|c| c.name.clone())).collect();
     let server_names: Vec<String> = wire.servers.iter().map(|s| s.name.clone()).collect();
-    let kinds: Vec<String> = [w.event_load, w.event_down, w.event_up, w.event_speed]
+    let kinds: Vec<String> = [w.event_load, w.event_service, w.event_down, w.event_up, w.event_speed]
         .iter()
-        .take(if server_names.is_empty() { 1 } else { 4 })
+        .take(if server_names.is_empty() { 2 } else { 5 })
         .map(|s| (*s).to_owned())
         .collect();
     let parts = wire.events.iter().enumerate().map(|(i, event)| {
         let base = format!("events[{i}]");
         let kind = match event.action {
             ActionV1::Load { .. } => 0,
-            ActionV1::ServerDown { .. } => 1,
-            ActionV1::ServerUp { .. } => 2,
-            ActionV1::ServerSpeed { .. } => 3,
+            ActionV1::Service { .. } => 1,
+            ActionV1::ServerDown { .. } => 2,
+            ActionV1::ServerUp { .. } => 3,
+            ActionV1::ServerSpeed { .. } => 4,
         };
         let at = figures::clock_short(event.at_us as f64 * 1e-6);
         html! {
@@ -847,32 +848,33 @@ fn events(app: &App, link: &Link) -> Html {
                     let first = s.servers.first().map(|s| s.name.clone()).unwrap_or_default();
                     if let Some(e) = s.events.get_mut(i) {
                         let server = match &e.action {
-                            ActionV1::Load { .. } => first,
+                            ActionV1::Load { .. } | ActionV1::Service { .. } => first,
                             ActionV1::ServerDown { server } | ActionV1::ServerUp { server }
                             | ActionV1::ServerSpeed { server, .. } => server.clone(),
                         };
                         e.action = match to {
-                            1 => ActionV1::ServerDown { server },
-                            2 => ActionV1::ServerUp { server },
-                            3 => ActionV1::ServerSpeed { server, speed: 0.5 },
+                            1 => ActionV1::Service { class: None, factor: 2.0 },
+                            2 => ActionV1::ServerDown { server },
+                            3 => ActionV1::ServerUp { server },
+                            4 => ActionV1::ServerSpeed { server, speed: 0.5 },
                             _ => ActionV1::Load { class: None, factor: 1.5 },
                         };
                     }
                 })) }
                 { match &event.action {
-                    ActionV1::Load { class, factor } => html! {
+                    ActionV1::Load { class, factor } | ActionV1::Service { class, factor } => html! {
                         <>
                             { pick(app, link, format!("{base}.class"), w.event_class,
                                 class.as_ref().and_then(|c| class_names.iter().position(|n| n == c)).unwrap_or(0),
                                 &class_names, Rc::new(move |s, at| {
                                     let name = at.checked_sub(1).and_then(|c| s.classes.get(c)).map(|c| c.name.clone());
-                                    if let Some(ActionV1::Load { class, .. }) =
+                                    if let Some(ActionV1::Load { class, .. } | ActionV1::Service { class, .. }) =
                                         s.events.get_mut(i).map(|e| &mut e.action) { *class = name; }
                                 })) }
                             { number(app, link, Number {
                                 id: format!("{base}.factor"), label: w.event_factor, unit: "×", value: *factor,
                                 whole: false, range: Range::Linear(0.0, 5.0),
-                                set: set(move |s, x| if let Some(ActionV1::Load { factor, .. }) =
+                                set: set(move |s, x| if let Some(ActionV1::Load { factor, .. } | ActionV1::Service { factor, .. }) =
                                     s.events.get_mut(i).map(|e| &mut e.action) { *factor = x; }),
                             }) }
                         </>

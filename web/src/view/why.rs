@@ -37,6 +37,7 @@ const fn paper(queue: &QueueV1) -> (&'static [&'static str], &'static str) {
             (&[], "SEDA, Welsh, Culler, Brewer 2001")
         }
         QueueV1::AdaptiveRate { .. } => (&[], "Welsh, Culler 2003"),
+        QueueV1::AdmissionWindow { .. } => (&[], "paper P, 0.8"),
         QueueV1::Red { .. } => (&[RAMP, AVERAGE], "Floyd, Jacobson 1993"),
         QueueV1::PriorityRed { .. } => (&[RAMP, AVERAGE_LEVEL, ABOVE], "paper S, 1.3 (Luo, Zhou, Chen 2009)"),
         QueueV1::PdtRed { .. } => (&[RAMP, AVERAGE_LEVEL, ABOVE], "PDT-RED; paper S, 1.3"),

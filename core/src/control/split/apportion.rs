@@ -54,6 +54,36 @@ fn by_largest_remainder(workers: u32, shares: &[f64], open: &[usize], counts: &m
     }
 }
 
+/// What rounding left over, carried from one split to the next: the counts keep to the shares on average even where a
+/// worker more or less is much (paper P, 0.7, `dither`).
+#[derive(Clone, Debug)]
+pub struct Carry(Vec<f64>);
+
+impl Carry {
+    /// Nothing yet, for so many classes.
+    #[must_use]
+    pub fn new(classes: usize) -> Self {
+        Self(vec![0.0; classes])
+    }
+
+    /// As [`apportion`], with what was left over added to each class's part.
+    #[must_use]
+    pub fn apportion(&mut self, workers: u32, shares: &[f64]) -> Vec<u32> {
+        let clean = sanitised(shares);
+        let sum: f64 = clean.iter().sum();
+        let wanted: Vec<f64> = clean
+            .iter()
+            .zip(&self.0)
+            .map(|(&share, carried)| part(workers, share, sum, shares.len()) + carried)
+            .collect();
+        let counts = apportion(workers, &wanted);
+        for ((carried, wanted), &got) in self.0.iter_mut().zip(&wanted).zip(&counts) {
+            *carried = (wanted - f64::from(got)).clamp(-1.0, 1.0);
+        }
+        counts
+    }
+}
+
 /// The part of `workers` for a share of `sum`; an equal part if all shares are zero.
 fn part(workers: u32, share: f64, sum: f64, classes: usize) -> f64 {
     let fraction = if sum > 0.0 { share / sum } else { 1.0 / classes as f64 };

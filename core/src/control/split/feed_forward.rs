@@ -1,0 +1,27 @@
+//! PLACEHOLDER: holds the split.
+
+use super::{SplitControl, SplitSample};
+use crate::time::Duration;
+use crate::unit::DelayWeight;
+
+/// Placeholder.
+#[derive(Clone, Debug)]
+pub struct FeedForward {
+    period: Duration,
+}
+
+impl FeedForward {
+    /// Placeholder.
+    #[must_use]
+    pub fn new(_weights: &[DelayWeight], period: Duration, _think: Duration, _trim: f64) -> Self {
+        Self { period }
+    }
+}
+
+impl SplitControl for FeedForward {
+    fn period(&self) -> Duration {
+        self.period
+    }
+
+    fn on_sample(&mut self, _seen: SplitSample<'_>, _shares: &mut [f64]) {}
+}
