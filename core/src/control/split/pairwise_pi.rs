@@ -40,12 +40,12 @@ impl PairwisePi {
         let pairs = weights.len().saturating_sub(1);
         Self { period, gain, zero, ground: Ground::new(weights, 0.0), errors: vec![None; pairs] }
     }
+}
 
-    /// Relative error of a pair's ratio of delays; `None` if it has none.
-    fn error_of(&self, pair: usize) -> Option<f64> {
-        let (ratio, target) = ratio_and_target(&self.ground, pair)?;
-        Some((ratio - target) / ratio.max(target))
-    }
+/// Relative error of a pair's ratio of delays; `None` if it has none.
+fn error_of(ground: &Ground, pair: usize) -> Option<f64> {
+    let (ratio, target) = ratio_and_target(ground, pair)?;
+    Some((ratio - target) / ratio.max(target))
 }
 
 /// Ratio of the delays of a pair of neighbours, and the one wanted; `None` unless both have a delay and somebody waits.
@@ -89,12 +89,12 @@ impl SplitControl for PairwisePi {
         }
         self.ground.start(shares);
         to_ratios(shares);
-        for pair in 0..self.errors.len() {
-            let error = self.error_of(pair);
-            let last = core::mem::replace(&mut self.errors[pair], error);
+        for (pair, (ratio, last)) in shares.iter_mut().zip(&mut self.errors).enumerate() {
+            let error = error_of(&self.ground, pair);
+            let last = core::mem::replace(last, error);
             let Some(error) = error else { continue };
             let step = self.gain * (error - self.zero * last.unwrap_or(error));
-            shares[pair] = move_ratio(shares[pair], shares[pair] * step, seen.workers);
+            *ratio = move_ratio(*ratio, *ratio * step, seen.workers);
         }
         to_shares(shares);
         finish(shares, seen.workers);
