@@ -54,8 +54,9 @@ pub(super) struct ClassLoop {
     start: Option<Tuning>,
     /// Of the last learned model that the design had a controller for.
     learned: Option<Tuning>,
-    /// Set point less output, newest first; none before the first window or after a break.
+    /// Set point less output, newest first, one for each gain; none before the first window or after a break.
     errors: Vec<f64>,
+    gains: usize,
     /// Bits of [`LoopFrame::FLAGS`].
     flags: u32,
 }
@@ -69,6 +70,7 @@ impl ClassLoop {
             start: Tuning::new(orders.start_model(), design),
             learned: None,
             errors: Vec::new(),
+            gains: orders.a_terms + 1,
             flags: 0,
         }
     }
@@ -109,12 +111,11 @@ impl ClassLoop {
 
     /// The first error stands for those before it: what was before the beginning is no change.
     fn note_error(&mut self, error: f64) {
-        let count = self.tuning().map_or(0, |tuning| tuning.regulator.g.len());
-        if self.errors.len() == count {
+        if self.errors.is_empty() {
+            self.errors = vec![error; self.gains];
+        } else if let [.., last] = &mut self.errors[..] {
+            *last = error;
             self.errors.rotate_right(1);
-            self.errors.iter_mut().take(1).for_each(|first| *first = error);
-        } else {
-            self.errors = vec![error; count];
         }
     }
 
