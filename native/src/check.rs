@@ -73,7 +73,7 @@ pub(crate) fn warnings(scenario: &Scenario) -> Vec<String> {
         };
         format!(
             "stage {}: {by} ends a wait of class {} after {}; once class {} waits {}, the ratio of their delay_weights \
-             asks for more, and is not held ({instead} would leave room)",
+             asks for more, which costs it workers and makes it wait no longer ({instead} would leave room)",
             scenario.stages[usize::from(found.stage.0)].name,
             name(found.class),
             text::time(found.longest.as_secs_f64()),

@@ -75,8 +75,8 @@ impl Kind {
                     .to_owned()
             }
             Self::CutShort(number) => format!(
-                "class {} should wait longer than its deadline or its ageing allows; the ratio is not held while \
-                 that lasts",
+                "class {} should wait longer than its deadline or its ageing allows; that costs it workers and makes \
+                 it wait no longer",
                 class(number)
             ),
         }
