@@ -312,7 +312,7 @@ fn scenario(clients: [u32; 2], seconds: u32, step_at_s: Option<u32>) -> Value {
     let class = |number: usize| {
         json!({
             "name": CLASSES[number],
-            "delay_weight": [1.0, TARGET][number],
+            "delay_weight": ([1.0, TARGET][number]),
             "service": { "law": "constant", "mean_us": SERVICE_US },
             "load": { "kind": "closed", "clients": clients[number] },
             "rules": [{ "path": "/", "header": "x-class", "value": CLASSES[number], "from": "anyone" }],
