@@ -11,6 +11,8 @@
 mod apportion;
 mod closed_loop;
 mod feed_forward;
+mod ground;
+mod log_loop;
 mod pairwise_pi;
 mod pairwise_stc;
 mod pid;
@@ -21,6 +23,10 @@ mod standing;
 mod stc_lead;
 mod stc_paper;
 mod stc_served;
+#[cfg(test)]
+mod test_queue;
+#[cfg(test)]
+mod tests;
 
 pub use apportion::{Carry, apportion};
 pub use closed_loop::{Model, Regulator, characteristic, gain_margin, step_response};
