@@ -9,11 +9,15 @@
 //! that makes it.
 
 mod apportion;
+mod closed_loop;
 mod feed_forward;
+mod ground;
 mod log_loop;
 mod pairwise_pi;
 mod pairwise_stc;
 mod pid;
+mod polynomial;
+mod rls;
 mod sense;
 mod standing;
 mod stc_lead;
@@ -21,8 +25,11 @@ mod stc_paper;
 mod stc_served;
 #[cfg(test)]
 mod test_queue;
+#[cfg(test)]
+mod tests;
 
 pub use apportion::{Carry, apportion};
+pub use closed_loop::{Model, Regulator, characteristic, gain_margin, step_response};
 pub use feed_forward::FeedForward;
 pub use pairwise_pi::PairwisePi;
 pub use pairwise_stc::PairwiseStc;
