@@ -11,6 +11,7 @@
 mod apportion;
 mod feed_forward;
 mod ground;
+mod log_loop;
 mod pairwise_pi;
 mod pairwise_stc;
 mod pid;
@@ -19,6 +20,8 @@ mod standing;
 mod stc_lead;
 mod stc_paper;
 mod stc_served;
+#[cfg(test)]
+mod test_queue;
 #[cfg(test)]
 mod tests;
 
