@@ -9,12 +9,15 @@
 //! that makes it.
 
 mod apportion;
+mod closed_loop;
 mod feed_forward;
 mod ground;
 mod log_loop;
 mod pairwise_pi;
 mod pairwise_stc;
 mod pid;
+mod polynomial;
+mod rls;
 mod sense;
 mod standing;
 mod stc_lead;
@@ -26,6 +29,7 @@ mod test_queue;
 mod tests;
 
 pub use apportion::{Carry, apportion};
+pub use closed_loop::{Model, Regulator, characteristic, gain_margin, step_response};
 pub use feed_forward::FeedForward;
 pub use pairwise_pi::PairwisePi;
 pub use pairwise_stc::PairwiseStc;
