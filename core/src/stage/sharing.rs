@@ -239,7 +239,8 @@ impl Sharing {
             return;
         };
         out.state = self.state(control);
-        out.stuck = self.standing.stuck_class().unwrap_or(self.seen.len()) as u32;
+        let stuck = self.standing.stuck_class().filter(|_| out.state == SplitState::Infeasible);
+        out.stuck = stuck.unwrap_or(self.seen.len()) as u32;
         out.samples = self.samples;
         out.moved = self.moved;
         out.resolution = resolution(slots.split());

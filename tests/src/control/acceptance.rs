@@ -1,6 +1,6 @@
 //! What is demanded of the recommended controller, row by row, and what it shows.
 
-use super::{Case, Outcome, outcomes, split_by};
+use super::{Case, Outcome, Phase, outcomes, split_by};
 use serde_json::{Value, json};
 
 /// How much there is to hold in a phase, by the mean delay in mean service times.
