@@ -363,7 +363,8 @@ mod tests {
         );
         proportion.below_overload = true;
         assert!(errors(&proportion).starts_with("below overload"));
-        let unknown = ProportionReport { below_overload: false, error: None, in_band: [None; 2], ..proportion };
+        let unknown =
+            ProportionReport { below_overload: false, error: None, in_band: [None; 2], ..proportion };
         assert_eq!(errors(&unknown), "1.80 workers moved each 5 s");
     }
 

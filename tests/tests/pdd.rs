@@ -164,7 +164,10 @@ fn a_wrong_prior_is_unlearned() {
         frame.stages[0].split.moved as f64 / frame.stages[0].split.samples as f64
     };
     let (tuned, stubborn, right) = (moved(&tune(true)), moved(&tune(false)), moved(&split_by("stc_lead")));
-    assert!(stubborn > 1.5 * tuned, "workers moved a split: {stubborn:.2} without learning, {tuned:.2} with it");
+    assert!(
+        stubborn > 1.5 * tuned,
+        "workers moved a split: {stubborn:.2} without learning, {tuned:.2} with it"
+    );
     assert!(tuned < 2.0 * right, "workers moved a split: {tuned:.2}, with the right guess {right:.2}");
 }
 
@@ -205,7 +208,11 @@ fn the_report_agrees_with_the_frames() {
     let report = Report::of(&scenario, &[run]);
     let proportion =
         report.stages[0].proportion.as_ref().expect("a fixed split is what others are compared to");
-    let from_frames = pooled(&seconds(&scenario, 0)).means_s().expect("both are served");
+    let run = seconds(&scenario, 0);
+    let windows: Vec<Vec<f64>> =
+        run.chunks(10).map(|window| pooled(window).means_s().expect("both are served")).collect();
+    let mean = |class: usize| windows.iter().map(|delays| delays[class]).sum::<f64>() / windows.len() as f64;
+    let from_frames = [mean(GOLD), mean(SILVER)];
     check_near(
         "ratio",
         proportion.classes[SILVER].ratio.unwrap(),
@@ -216,6 +223,18 @@ fn the_report_agrees_with_the_frames() {
     check_near("target share of Gold", proportion.classes[GOLD].target_share, 1.0 / 3.0, 1e-12);
     assert_eq!(proportion.moved, Some(0.0), "nobody moves the workers");
     assert_eq!(proportion.in_band[0], Some(0.0), "it is never right");
+}
+
+/// A run whose load changes half-way and whose ratio is right throughout is said to be right.
+#[test]
+fn a_change_of_the_load_is_no_error() {
+    let scenario = preset("pdd-two-class", &as_it_is());
+    let run = Simulation::new(&scenario, 0, None).unwrap().finish();
+    let report = Report::of(&scenario, &[run]);
+    let proportion = report.stages[0].proportion.as_ref().unwrap();
+    assert!(proportion.error < Some(0.03), "{:?}", proportion.error);
+    assert!(proportion.in_band[0] > Some(0.95), "{:?}", proportion.in_band);
+    assert!(proportion.moved > Some(0.1), "the split is steered: {:?}", proportion.moved);
 }
 
 #[test]

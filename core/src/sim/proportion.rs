@@ -1,7 +1,9 @@
 //! What a run says of the delays of classes that are to be in proportion.
 //!
 //! Sums of a window at a time, and nothing kept of single jobs: it costs a comparison and two additions a job, at stages
-//! where delays are compared at all.
+//! where delays are compared at all. Delays of a run are means over its windows, not over its jobs: where the load changes,
+//! the classes have their jobs at different times, and means over jobs would be out of proportion although delays were in
+//! proportion all the time.
 
 use crate::gateway::{Dispatch, Gateway};
 use crate::id::StageId;
@@ -13,9 +15,9 @@ use alloc::vec::Vec;
 /// How well delays were in proportion to the delay weights at a stage, in the measured part of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proportion {
-    /// Mean delay of the jobs handed over, in seconds, by class; `None` without any.
-    pub delay_s: Vec<Option<f64>>,
-    /// The largest mean delay over its weight, over the smallest, less 1; `None` unless every class has one.
+    /// Mean delay in seconds, by class, over the windows of 10 s in which all classes were served; `None` without any.
+    pub delay_s: Option<Vec<f64>>,
+    /// The largest of these over its weight, over the smallest, less 1.
     pub error: Option<f64>,
     /// Part of the windows of 10 s in which every class's share of the delay was within 10 %, and within 20 %, of its
     /// target; `None` without a whole window.
@@ -32,7 +34,9 @@ pub(super) struct Watch {
     stage: StageId,
     weights: Vec<f64>,
     from: Instant,
-    all: Delays,
+    /// Sums over windows of the mean delays in each.
+    means: Delays,
+    waited_s: f64,
     window: Delays,
     window_ends: Instant,
     windows: u32,
@@ -54,7 +58,8 @@ impl Watch {
                 stage: StageId(at as u8),
                 weights: scenario.classes.iter().map(|class| class.delay_weight.get()).collect(),
                 from,
-                all: Delays::new(classes),
+                means: Delays::new(classes),
+                waited_s: 0.0,
                 window: Delays::new(classes),
                 window_ends: from + Duration::from_secs_f64(WINDOW_S),
                 windows: 0,
@@ -95,16 +100,25 @@ impl Watch {
     fn close_windows(&mut self, now: Instant) {
         while self.window_ends <= now {
             self.windows += 1;
-            if let Some(delays) = self.window.means_s() {
+            if let Some(delays) = self.sum_window() {
                 let error = share_error(&delays, &self.weights);
                 for (count, band) in self.in_band.iter_mut().zip(BANDS) {
                     *count += u32::from(error <= band);
                 }
             }
-            self.all.merge(&self.window);
-            self.window.clear();
             self.window_ends += Duration::from_secs_f64(WINDOW_S);
         }
+    }
+
+    /// Adds the window to what is known of the run and begins it anew; its mean delays, if all classes have one.
+    fn sum_window(&mut self) -> Option<Vec<f64>> {
+        let delays = self.window.means_s();
+        for (class, &delay) in delays.iter().flatten().enumerate() {
+            self.means.add(class, 1.0, delay);
+        }
+        self.waited_s += self.window.sum_s();
+        self.window.clear();
+        delays
     }
 
     /// What it amounts to at the end of the run, if it is of this stage.
@@ -114,16 +128,20 @@ impl Watch {
         }
         let mut done = self.clone();
         done.close_windows(now);
-        // The last window may be a part of one: it counts for the means, not among the windows.
-        done.all.merge(&done.window);
-        let part = |count: u32| (done.windows > 0).then(|| f64::from(count) / f64::from(done.windows));
+        let windows = done.windows;
+        if windows == 0 {
+            // Of a run that short, the part of a window there is.
+            let _ = done.sum_window();
+        }
+        let part = |count: u32| (windows > 0).then(|| f64::from(count) / f64::from(windows));
         let measured_s = now.since(done.from).as_secs_f64();
+        let delay_s = done.means.means_s();
         Some(Proportion {
-            delay_s: (0..done.weights.len()).map(|class| done.all.mean_s(class)).collect(),
-            error: done.all.means_s().map(|delays| pairwise_error(&delays, &done.weights)),
+            error: delay_s.as_ref().map(|delays| pairwise_error(delays, &done.weights)),
+            delay_s,
             in_band: done.in_band.map(part),
             moved: (done.looks > 0).then(|| f64::from(done.moved) / f64::from(done.looks)),
-            waiting: if measured_s > 0.0 { done.all.sum_s() / measured_s } else { 0.0 },
+            waiting: if measured_s > 0.0 { (done.waited_s + done.window.sum_s()) / measured_s } else { 0.0 },
         })
     }
 }

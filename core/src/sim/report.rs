@@ -87,7 +87,7 @@ pub struct StageReport {
 /// How well delays were in proportion to the delay weights at a stage, over all runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProportionReport {
-    /// The largest mean delay over its weight, over the smallest, less 1.
+    /// The largest mean delay over its weight, over the smallest, less 1; means over windows of 10 s.
     pub error: Option<f64>,
     /// Part of the windows of 10 s in which every share of the delay was within 10 %, and within 20 %, of its target.
     pub in_band: [Option<f64>; 2],
@@ -264,15 +264,17 @@ fn proportion(scenario: &Scenario, stage: usize, runs: &[RunResult]) -> Option<P
     let parts: Vec<&Proportion> =
         runs.iter().map(|run| run.stages[stage].proportion.as_ref()).collect::<Option<_>>()?;
     let weights: Vec<f64> = scenario.classes.iter().map(|class| class.delay_weight.get()).collect();
-    let delays: Vec<Option<f64>> =
-        (0..weights.len()).map(|class| mean_of(parts.iter().map(|part| &part.delay_s[class]))).collect();
-    // Without a delay of each class there are no shares.
-    let measured = delays.iter().copied().collect::<Option<Vec<f64>>>().map(|delays| shares(&delays));
+    let of = |class: usize| {
+        let delays: Vec<f64> = parts.iter().filter_map(|part| Some(part.delay_s.as_ref()?[class])).collect();
+        (!delays.is_empty()).then(|| Summary::of(&delays).mean)
+    };
+    let delays: Option<Vec<f64>> = (0..weights.len()).map(of).collect();
+    let measured = delays.as_ref().map(|delays| shares(delays));
     let classes = shares(&weights).into_iter().enumerate().map(|(at, target_share)| ProportionClass {
         target_share,
         share: measured.as_ref().map(|shares| shares[at]).filter(|share| share.is_finite()),
         target_ratio: weights[at] / weights[0],
-        ratio: delays[at].zip(delays[0]).map(|(delay, first)| delay / first).filter(|r| r.is_finite()),
+        ratio: delays.as_ref().map(|delays| delays[at] / delays[0]).filter(|ratio| ratio.is_finite()),
     });
     Some(ProportionReport {
         error: mean_of(parts.iter().map(|part| &part.error)).filter(|error| error.is_finite()),
