@@ -126,9 +126,9 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Puts a value in front; the last falls out.
 fn shift(values: &mut [f64], newest: f64) {
-    values.rotate_right(1);
-    if let Some(first) = values.first_mut() {
-        *first = newest;
+    if let [.., last] = values {
+        *last = newest;
+        values.rotate_right(1);
     }
 }
 
@@ -144,7 +144,10 @@ mod tests {
     #[track_caller]
     fn check_margin((model, regulator): (Model, Regulator), want: f64) {
         let got = gain_margin(&model, &regulator);
-        assert!((got - want).abs() < 1e-5 * want.max(1.0), "margin {got}, not {want}: {model:?} {regulator:?}");
+        assert!(
+            (got - want).abs() < 1e-5 * want.max(1.0),
+            "margin {got}, not {want}: {model:?} {regulator:?}"
+        );
     }
 
     #[test]

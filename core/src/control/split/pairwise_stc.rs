@@ -7,6 +7,7 @@
 
 use super::ground::{Ground, finish};
 use super::pairwise_pi::{move_ratio, ratio_and_target, to_ratios, to_shares};
+use super::rls::Rls;
 use super::{SplitControl, SplitSample};
 use crate::frame::LoopFrame;
 use crate::time::Duration;
@@ -18,7 +19,7 @@ use alloc::vec::Vec;
 const FIRST: [f64; 3] = [0.3, 0.0, -0.7];
 /// Covariance it begins with, on the diagonal.
 const FIRST_COVARIANCE: f64 = 100.0;
-/// Trace of the covariance above which nothing is forgotten, so that it does not grow without end in a steady state.
+/// Largest trace of the covariance, which would grow without end in a steady state.
 const LARGEST_TRACE: f64 = 1e4;
 /// Bounds of the three parameters (paper P, 0.5). The answer to the input is below zero, as more workers never make anybody
 /// wait longer; a model outside could make a loop that never moves again and so never learns better.
@@ -39,7 +40,6 @@ const FIRST_SAMPLES: u32 = 3;
 pub struct PairwiseStc {
     period: Duration,
     pole: f64,
-    forgetting: f64,
     ground: Ground,
     loops: Vec<Loop>,
     /// Ratios of workers applied since the last sample, one a pair; empty before the first time.
@@ -55,9 +55,8 @@ impl PairwiseStc {
         Self {
             period,
             pole,
-            forgetting,
             ground: Ground::new(weights, 0.0),
-            loops: vec![Loop::new(); pairs],
+            loops: vec![Loop::new(forgetting); pairs],
             applied: Vec::new(),
         }
     }
@@ -81,7 +80,7 @@ impl SplitControl for PairwiseStc {
             };
             let applied = self.applied.get(pair).copied().unwrap_or(shares[pair]);
             let output = (ratio / target).min(LARGEST_OUTPUT);
-            one.identify(output, applied * target, self.forgetting);
+            one.identify(output, applied * target);
             let step = one.step(1.0 - output, self.pole) / target;
             shares[pair] = move_ratio(shares[pair], step, seen.workers);
         }
@@ -103,7 +102,7 @@ impl SplitControl for PairwiseStc {
     /// The loop of the pair that the class is the first of; the last class is the first of none.
     fn describe(&self, class: usize, out: &mut LoopFrame) {
         let Some(one) = self.loops.get(class) else { return };
-        let [a1, a2, b] = one.model.theta;
+        let [a1, a2, b] = one.parameters();
         out.output = -one.errors[0];
         out.a = [a1, a2];
         out.b = b;
@@ -112,7 +111,7 @@ impl SplitControl for PairwiseStc {
         if one.samples > FIRST_SAMPLES {
             out.flags |= LoopFrame::LEARNED;
         }
-        if one.model.was_cut {
+        if one.was_cut {
             out.flags |= LoopFrame::ESTIMATE_CUT;
         }
         if !one.is_known {
@@ -124,7 +123,9 @@ impl SplitControl for PairwiseStc {
 /// The loop of one pair. What is kept of the past is the newest first.
 #[derive(Clone, Debug)]
 struct Loop {
-    model: Model,
+    model: Rls,
+    /// Whether the last sample would have taken the model out of its bounds.
+    was_cut: bool,
     outputs: [f64; 3],
     input: f64,
     errors: [f64; 3],
@@ -133,18 +134,29 @@ struct Loop {
 }
 
 impl Loop {
-    const fn new() -> Self {
+    fn new(forgetting: f64) -> Self {
+        let model = Rls::new(&FIRST, FIRST_COVARIANCE, forgetting, LARGEST_TRACE);
         let (outputs, errors) = ([0.0; 3], [0.0; 3]);
-        Self { model: Model::new(), outputs, input: 0.0, errors, samples: 0, is_known: false }
+        Self { model, was_cut: false, outputs, input: 0.0, errors, samples: 0, is_known: false }
+    }
+
+    /// What is kept of the last two changes of the output, and the answer to one of the input.
+    fn parameters(&self) -> [f64; 3] {
+        core::array::from_fn(|i| self.model.theta()[i])
     }
 
     /// Learns from an output and the input in force while it was measured.
-    fn identify(&mut self, output: f64, input: f64, forgetting: f64) {
+    fn identify(&mut self, output: f64, input: f64) {
         self.is_known = true;
         self.samples = self.samples.saturating_add(1);
         let [last, before, oldest] = self.outputs;
         if self.samples > FIRST_SAMPLES {
-            self.model.learn([last - before, before - oldest, input - self.input], output - last, forgetting);
+            let changes = [last - before, before - oldest, input - self.input];
+            let _ = self.model.update(&changes, output - last);
+            self.was_cut = false;
+            for (parameter, bounds) in BOUNDS.into_iter().enumerate() {
+                self.was_cut |= self.model.confine(parameter, bounds);
+            }
         }
         self.outputs = [output, last, before];
         self.input = input;
@@ -152,7 +164,7 @@ impl Loop {
 
     /// Gains on the error now and the two before it: `(1 - q)(1 - a1 q - a2 q^2) + q b G = (1 - pole q)^2`.
     fn gains(&self, pole: f64) -> [f64; 3] {
-        let [a1, a2, b] = self.model.theta;
+        let [a1, a2, b] = self.parameters();
         let (m1, m2) = (-2.0 * pole, pole * pole);
         [(m1 + 1.0 + a1) / b, (m2 + a2 - a1) / b, -a2 / b]
     }
@@ -163,55 +175,6 @@ impl Loop {
         self.errors = [error, last, before];
         self.gains(pole).iter().zip(self.errors).map(|(gain, error)| gain * error).sum()
     }
-}
-
-/// Three parameters by recursive least squares that forget (paper P, 0.5).
-#[derive(Clone, Debug)]
-struct Model {
-    theta: [f64; 3],
-    covariance: [[f64; 3]; 3],
-    /// Whether the last sample would have taken it out of its bounds.
-    was_cut: bool,
-}
-
-impl Model {
-    const fn new() -> Self {
-        let p = FIRST_COVARIANCE;
-        let covariance = [[p, 0.0, 0.0], [0.0, p, 0.0], [0.0, 0.0, p]];
-        Self { theta: FIRST, covariance, was_cut: false }
-    }
-
-    fn trace(&self) -> f64 {
-        (0..3).map(|i| self.covariance[i][i]).sum()
-    }
-
-    /// Learns that `x` gave `y`. A model that is no longer finite starts anew.
-    fn learn(&mut self, x: [f64; 3], y: f64, forgetting: f64) {
-        let px = self.covariance.map(|row| dot(row, x));
-        let spread = forgetting + dot(x, px);
-        let residual = y - dot(self.theta, x);
-        let mut next = self.clone();
-        for i in 0..3 {
-            next.theta[i] += px[i] / spread * residual;
-            for j in 0..3 {
-                next.covariance[i][j] -= px[i] * px[j] / spread;
-            }
-        }
-        if next.trace() <= LARGEST_TRACE * forgetting {
-            next.covariance.iter_mut().flatten().for_each(|entry| *entry /= forgetting);
-        }
-        let wanted = next.theta;
-        for (theta, (least, most)) in next.theta.iter_mut().zip(BOUNDS) {
-            *theta = theta.clamp(least, most);
-        }
-        next.was_cut = next.theta != wanted;
-        let is_finite = next.theta.iter().chain(next.covariance.iter().flatten()).all(|x| x.is_finite());
-        *self = if is_finite { next } else { Self::new() };
-    }
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 #[cfg(test)]
@@ -225,44 +188,44 @@ mod tests {
         PairwiseStc::new(&weights(p), Duration::from_secs(5), 0.5, 0.98)
     }
 
-    #[test]
-    fn the_model_is_found_from_its_outputs() {
-        let (want, mut model) = ([0.4, -0.2, -1.3], Model::new());
-        let (mut dy, mut input) = ([0.0, 0.0], 0.0);
+    /// The plant of a loop, driven by random inputs; says what the loop makes of it.
+    fn learned(want: [f64; 3]) -> Loop {
+        let mut one = Loop::new(0.98);
+        let (mut y, mut dy, mut last) = (1.0, [0.0, 0.0], 1.0);
         for n in 0..60 {
-            let next = dot(want, [dy[0], dy[1], input]);
-            model.learn([dy[0], dy[1], input], next, 0.98);
-            dy = [next, dy[0]];
-            input = Draw::from_bits(mix(n)).get() - 0.5;
+            let input = 0.5 + Draw::from_bits(mix(n)).get();
+            let next = want[0] * dy[0] + want[1] * dy[1] + want[2] * (input - last);
+            (y, dy, last) = (y + next, [next, dy[0]], input);
+            one.identify(y, input);
         }
-        let close = model.theta.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-3);
-        assert!(close, "found {:?}, true is {want:?}", model.theta);
+        one
+    }
+
+    #[test]
+    fn the_model_is_found_from_its_outputs_within_its_bounds() {
+        let check = |plant: [f64; 3], want: [f64; 3], cut: bool| {
+            let one = learned(plant);
+            let close = one.parameters().iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-3);
+            assert!(close, "found {:?}, true is {plant:?}, wanted {want:?}", one.parameters());
+            assert_eq!(one.was_cut, cut, "whether a model of {plant:?} is cut");
+        };
+        check([0.4, -0.2, -1.3], [0.4, -0.2, -1.3], false);
+        let [_, _, b] = learned([0.0, 0.0, 0.8]).parameters();
+        assert_eq!(b, -0.05, "a plant of the wrong sign");
+        assert!(learned([0.0, 0.0, 0.8]).was_cut, "a plant of the wrong sign is out of bounds");
     }
 
     #[test]
     fn the_loop_has_the_poles_it_is_asked_for() {
-        let mut one = Loop::new();
-        one.model.theta = [0.4, -0.2, -1.3];
+        let one = learned([0.4, -0.2, -1.3]);
         for pole in [0.0, 0.5, 0.8] {
-            let ([a1, a2, b], [g0, g1, g2]) = (one.model.theta, one.gains(pole));
+            let ([a1, a2, b], [g0, g1, g2]) = (one.parameters(), one.gains(pole));
             // Coefficients of (1 - q)(1 - a1 q - a2 q^2) + q b G, by powers of q.
             let got = [-1.0 - a1 + b * g0, a1 - a2 + b * g1, a2 + b * g2];
             let want = [-2.0 * pole, pole * pole, 0.0];
             let close = got.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-12);
             assert!(close, "pole {pole}: characteristic polynomial 1 + {got:?}, wanted {want:?}");
         }
-    }
-
-    #[test]
-    fn what_cannot_be_learned_from_changes_nothing_for_good() {
-        let mut model = Model::new();
-        model.learn([1e200, 1e200, 1e200], f64::MAX, 0.98);
-        model.learn([f64::NAN, 0.0, 0.0], 1.0, 0.98);
-        assert_eq!(model.theta, FIRST, "the model after figures that are none");
-        for _ in 0..100_000 {
-            model.learn([0.0; 3], 0.0, 0.8);
-        }
-        assert!(model.trace() <= LARGEST_TRACE, "trace {} after a long steady state", model.trace());
     }
 
     #[test]

@@ -70,7 +70,8 @@ impl Rls {
         let n = self.theta.len();
         let pf: Vec<f64> = self.p.chunks_exact(n).map(|row| dot(row, regressors)).collect();
         let scale = self.forgetting * noise + dot(&pf, regressors);
-        let theta: Vec<f64> = self.theta.iter().zip(&pf).map(|(theta, pf)| theta + pf / scale * residual).collect();
+        let theta: Vec<f64> =
+            self.theta.iter().zip(&pf).map(|(theta, pf)| theta + pf / scale * residual).collect();
         let mut p = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..n {
@@ -172,8 +173,8 @@ mod tests {
     fn a_known_plant_is_found() {
         for n in 1..=9 {
             let truth = regressors(5, 1, n);
-            let mut rls = Rls::new(&vec![0.0; n], 100.0, 0.98, 1e4);
-            for at in 0..200 {
+            let mut rls = Rls::new(&vec![0.0; n], 100.0, 0.95, 1e4);
+            for at in 0..400 {
                 let f = regressors(6, at, n);
                 rls.update(&f, dot(&f, &truth));
             }

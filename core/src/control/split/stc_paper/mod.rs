@@ -12,8 +12,8 @@
 //! is below a millisecond there is no ratio to speak of, and the split is held.
 //!
 //! A loop goes by its learned model only while that is credible ([`watchdog`]); else by the gains of the model it began
-//! with, the rule that is always there. A learned model for which the design has no controller leaves the gains
-//! as they are.
+//! with, the rule that is always there. A learned model for which the design has no controller, or
+//! one that a slightly larger true gain would make unstable, leaves the gains as they are.
 
 mod class_loop;
 mod design;
@@ -108,11 +108,12 @@ fn mean_delay_s(class: &ClassSample) -> Option<f64> {
 /// The share of the workers each class had in the window; those asked for, if there were no workers to have.
 fn applied(classes: &[ClassSample], shares: &[f64]) -> Vec<f64> {
     let had: Vec<f64> = classes.iter().map(|class| class.workers).collect();
-    let is_sound = |had: &[f64]| had.iter().all(|x| x.is_finite() && *x >= 0.0) && had.iter().sum::<f64>() > 0.0;
-    let mut out = [&had[..], shares].into_iter().find(|of| is_sound(of)).map_or_else(
-        || vec![1.0; shares.len()],
-        <[f64]>::to_vec,
-    );
+    let is_sound =
+        |had: &[f64]| had.iter().all(|x| x.is_finite() && *x >= 0.0) && had.iter().sum::<f64>() > 0.0;
+    let mut out = [&had[..], shares]
+        .into_iter()
+        .find(|of| is_sound(of))
+        .map_or_else(|| vec![1.0; shares.len()], <[f64]>::to_vec);
     normalise(&mut out);
     out
 }
