@@ -34,6 +34,15 @@ const CHINESE: &[(&str, &str, &str)] = &[
     ("early-drop-vs-late-drop-late", "晚拒绝", "如果每个阶段各自拒绝呢？"),
     ("retry-storm", "重试风暴", "人潮已经退去，为什么过载还在继续？"),
     ("retry-storm-calmed", "平息重试风暴", "如果让队列保持很短呢？"),
+    ("pdd-two-class", "延迟一比二", "金牌客户增加一倍后，等待是否仍是银牌的一半？"),
+    ("pdd-open-loop", "延迟无人调节", "线程划分保持不变，各类的延迟会怎样？"),
+    ("pdd-reservation", "固定配额", "按高峰设定的配额，其他时候还能保持比例吗？"),
+    ("pdd-best-effort", "两类同排一队", "如果两类排成一队呢？"),
+    ("pdd-three-class", "延迟一比二比四", "其中一类负载翻倍又回落，三类还能保持 1 : 2 : 4 吗？"),
+    ("pdd-operating-point", "从轻载到重载", "在重载下合适的控制器，轻载时还能保持比例吗？"),
+    ("pdd-small-pool", "八个线程", "一个线程就改变比例一半，比例能保持得多准？"),
+    ("pdd-class-flip", "两类人潮互换", "人潮从一类转到另一类，线程多快能跟上？"),
+    ("wrong-prior", "猜错的增益", "控制器一开始把增益猜错四倍，会怎样？"),
 ];
 
 /// Title of a scenario in a language: translated if it is a preset's, else as it is.
