@@ -379,13 +379,13 @@ fn a_clock_that_steps_back_breaks_nothing() {
         for n in 0..4_000_u64 {
             // Forwards by up to 60 ms, backwards by up to 400 ms one time in eight.
             let step = mix(n);
-            hand.now_ms = if step % 8 == 0 {
+            hand.now_ms = if step.is_multiple_of(8) {
                 hand.now_ms.saturating_sub(step / 8 % 400)
             } else {
                 hand.now_ms + step / 8 % 60
             };
             hand.arrive((step >> 20 & 1) as u8);
-            while running < hand.started.len() && (step >> 30) % 4 != 0 {
+            while running < hand.started.len() && !(step >> 30).is_multiple_of(4) {
                 hand.done(running);
                 running += 1;
             }

@@ -615,8 +615,11 @@ fn take_samples(names: &Names, last: &Frame, next: &Frame, out: &mut Vec<Sample>
     out.extend(next.servers.iter().map(|s| level(f64::from(u8::from(s.up)))));
 }
 
+/// A column's name and where it is read.
+type LoopColumn = (&'static str, fn(&LoopFrame) -> f64);
+
 /// What is shown of the controller of a split, by class, in the order of the columns.
-const LOOP_COLUMNS: [(&str, fn(&LoopFrame) -> f64); 4] = [
+const LOOP_COLUMNS: [LoopColumn; 4] = [
     ("share", |one| one.share),
     ("output", |one| one.output),
     ("b", |one| one.b),
