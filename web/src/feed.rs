@@ -259,6 +259,20 @@ mod tests {
     }
 
     #[test]
+    fn a_split_is_remembered_with_the_model_it_began_with() {
+        let frame = |state, error: f64, b: f64, flags| SplitFrame {
+            state,
+            classes: vec![LoopFrame { error, b, flags, ..LoopFrame::default() }],
+            ..SplitFrame::default()
+        };
+        let mut trail = SplitTrail::default();
+        trail.remember(&frame(SplitState::Idle, 0.5, -1.0, 0), 1);
+        trail.remember(&frame(SplitState::Steering, 0.25, -2.0, LoopFrame::LEARNED), 2);
+        assert_eq!((trail.idle, trail.errors), (vec![1.0, 0.0], vec![vec![0.5, 0.25]]));
+        assert_eq!(trail.start, [Some(([0.0; 2], -1.0))], "not the one that was learned");
+    }
+
+    #[test]
     fn rates_are_taken_over_about_the_window_however_dense_the_frames() {
         for step_s in [0.016, 0.3, 5.0] {
             let scenario = presets::get("mm1").expect("a preset").scenario();

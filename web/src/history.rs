@@ -545,11 +545,15 @@ mod tests {
     use crate::words::ENGLISH;
     use tidegate_core::frame::Frame;
     use tidegate_core::scenario::presets;
+    use tidegate_core::scenario::v1::LoadV1;
     use tidegate_core::sim::Simulation;
     use tidegate_core::time::{Duration, Instant};
 
     fn played(name: &str, step_s: f64) -> Feed {
-        let scenario = presets::get(name).expect("a preset").scenario();
+        play(presets::get(name).expect("a preset").scenario(), step_s)
+    }
+
+    fn play(scenario: Scenario, step_s: f64) -> Feed {
         let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
         let mut feed = Feed::new(1, scenario, 2.0, step_s);
         let mut frame = Frame::default();
@@ -584,6 +588,72 @@ mod tests {
         let reading = plot.reading(row, 5.0, &ENGLISH);
         assert_eq!(reading.len(), 4, "three averages and the height of the curve: {reading:?}");
         assert!(reading[2].1.parse::<f64>().is_ok_and(|low| low > 200.0), "{reading:?}");
+    }
+
+    /// A crowd whose serving stage has this order, and a controlled split if asked for.
+    fn crowd(order: &str, controlled: bool) -> Feed {
+        let mut wire = presets::get("flash-crowd").expect("a preset").scenario().wire().clone();
+        crate::knobs::put(&mut wire, "stages[1].order", Some(order.into()));
+        if controlled {
+            crate::knobs::share_workers(&mut wire, 1, 2);
+        }
+        play(Scenario::check(wire).expect("runs"), 1.0)
+    }
+
+    #[test]
+    fn ratios_of_any_policy_are_held_against_their_target() {
+        let feed = crowd("wtp", false);
+        let lists = ratios(&feed, &feed.history);
+        let (to, targets) = targets(&feed);
+        assert!(lists[to].is_empty() && targets[to] == 1.0);
+        let last = feed.cast.order[2];
+        let name = &feed.scenario.classes[last].name;
+        let known = feed.history.column(&format!("wait_ratio.{name}")).expect("a column").v;
+        let told = lists[last].iter().zip(known).filter(|(r, _)| r.is_finite());
+        let mut count = 0;
+        for (ratio, known) in told {
+            assert!(
+                (ratio * targets[last] - known).abs() < 1e-9,
+                "{ratio} of {}, want {known}",
+                targets[last]
+            );
+            count += 1;
+        }
+        assert!(count > 20, "{count} steps with a ratio");
+        let near = lists[last].iter().filter(|r| (1.0 / IN_BAND..=IN_BAND).contains(*r)).count();
+        assert!(2 * near > count, "waiting-time priority keeps to its target: {near} of {count}");
+    }
+
+    /// What the track of ratios says at a moment.
+    fn told(feed: &Feed, at_s: f64) -> Vec<(Option<usize>, String, Tell)> {
+        let plot = Plot::new(feed, None, None);
+        let row = plot.kinds.iter().position(|k| *k == Kind::Ratio).expect("targets differ");
+        plot.reading(row, at_s, &ENGLISH)
+    }
+
+    #[test]
+    fn where_there_is_nothing_to_enforce_there_is_no_ratio() {
+        let nothing = [(None, "below overload: nothing to enforce".to_owned(), Tell::Side)];
+        let feed = crowd("wtp", false);
+        assert_eq!(told(&feed, 20.0), nothing);
+        let busy = told(&feed, 115.0);
+        assert_eq!(busy.len(), 3, "two ratios and what was wanted, {busy:?}");
+        assert_eq!(busy[2].1, "of 2 : 4");
+        // The same where a controller says so, not the length of the queue.
+        let mut wire = crowd("wtp", true).scenario.wire().clone();
+        wire.events.clear();
+        wire.classes.iter_mut().for_each(|c| c.load = LoadV1::Poisson { rate_per_s: 30.0 });
+        assert_eq!(told(&play(Scenario::check(wire).expect("runs"), 1.0), 100.0), nothing);
+    }
+
+    #[test]
+    fn workers_of_a_controlled_split_are_shown_by_whose_they_are() {
+        let feed = crowd("strict_priority", true);
+        let plot = Plot::new(&feed, None, None);
+        let row = plot.kinds.iter().position(|k| *k == Kind::Busy).expect("always");
+        let told: u32 =
+            plot.reading(row, 20.0, &ENGLISH).iter().map(|r| r.1.parse::<u32>().expect("a count")).sum();
+        assert_eq!(told, feed.scenario.stages[1].workers, "idle ones too");
     }
 
     #[test]

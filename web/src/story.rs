@@ -337,7 +337,7 @@ impl Teller<'_> {
         if let Some(class) = stage.control.classes.iter().position(limited).filter(|_| state != 0) {
             self.note(24, class, &[]);
             let pieces = Self::pieces(w.fact_limited, &[self.name(class)]);
-            facts.push(Fact { importance: 3, place: 3, pieces });
+            facts.push(Fact { importance: 2, place: 3, pieces });
         }
         facts
     }
