@@ -10,6 +10,7 @@
 
 mod apportion;
 mod feed_forward;
+mod ground;
 mod pairwise_pi;
 mod pairwise_stc;
 mod pid;
@@ -19,6 +20,8 @@ mod standing;
 mod stc_lead;
 mod stc_paper;
 mod stc_served;
+#[cfg(test)]
+mod tests;
 
 pub use apportion::{Carry, apportion};
 pub use feed_forward::FeedForward;
