@@ -9,12 +9,14 @@
 //! that makes it.
 
 mod apportion;
+mod closed_loop;
 mod feed_forward;
 mod ground;
 mod pairwise_pi;
 mod pairwise_stc;
 mod pid;
-mod response;
+mod polynomial;
+mod rls;
 mod sense;
 mod standing;
 mod stc_lead;
@@ -24,11 +26,11 @@ mod stc_served;
 mod tests;
 
 pub use apportion::{Carry, apportion};
+pub use closed_loop::{Model, Regulator, characteristic, gain_margin, step_response};
 pub use feed_forward::FeedForward;
 pub use pairwise_pi::PairwisePi;
 pub use pairwise_stc::PairwiseStc;
 pub use pid::Pid;
-pub use response::step_response;
 pub(crate) use standing::errors;
 pub use standing::{Standing, resolution};
 pub use stc_lead::StcLead;
