@@ -66,7 +66,9 @@ pub(crate) fn warnings(scenario: &Scenario) -> Vec<String> {
     let name = |id: ClassId| &scenario.classes[usize::from(id.0)].name;
     let conflict = |found: RatioConflict| {
         let (by, instead) = match found.by {
-            WaitLimit::Deadline => ("its deadline", "deadlines in proportion to delay_weight, or expired = \"serve\""),
+            WaitLimit::Deadline => {
+                ("its deadline", "deadlines in proportion to delay_weight, or expired = \"serve\"")
+            }
             WaitLimit::Ageing => ("ageing", "a longer time before ageing"),
         };
         format!(
@@ -113,7 +115,8 @@ mod tests {
         assert!(warnings_of(text("")).is_empty(), "nothing is in the way");
         let warned = warnings_of(text(r#","deadline_us":2000000"#));
         assert_eq!(warned.len(), 1, "{warned:?}");
-        let start = "stage serve: its deadline ends a wait of class low after 2.00 s; once class high waits 500 ms,";
+        let start =
+            "stage serve: its deadline ends a wait of class low after 2.00 s; once class high waits 500 ms,";
         assert!(warned[0].starts_with(start), "{warned:?}");
     }
 }

@@ -68,7 +68,10 @@ fn a_controlled_split_is_shown_by_name_and_adds_up() {
     assert_eq!(names, ["high", "low"]);
     let sum = |key: &str| classes.iter().filter_map(|class| class[key].as_f64()).sum::<f64>();
     assert_eq!(sum("slots"), 4.0, "slots sum to the pool: {busy}");
-    assert!((sum("share") - 1.0).abs() < 1e-9 && (sum("target") - 1.0).abs() < 1e-9, "shares sum to 1: {busy}");
+    assert!(
+        (sum("share") - 1.0).abs() < 1e-9 && (sum("target") - 1.0).abs() < 1e-9,
+        "shares sum to 1: {busy}"
+    );
     assert_eq!(classes[1]["target"], 0.8, "four fifths of the delay are the low class's");
     for key in ["delay_s", "error", "output", "b", "trust", "uncertainty", "bias", "margin"] {
         assert!(classes.iter().all(|class| class[key].is_f64()), "{key} is a number: {busy}");

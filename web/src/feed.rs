@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use tidegate_core::frame::{Frame, LoopFrame, SplitFrame, SplitState};
 use tidegate_core::measure::{History, Names};
 use tidegate_core::scenario::Scenario;
+use tidegate_core::theory;
 use tidegate_core::time::Duration;
 
 /// A running system.
@@ -123,6 +124,9 @@ impl Feed {
         }
         if let (Some(before), Some(now)) = (self.recent.front(), self.recent.back()) {
             self.model = PictureModel::new(&self.cast, before, now);
+            if let [stage] = self.model.stages.as_mut_slice() {
+                stage.theory = theory::heading(&self.scenario, now.now).ok().map(|rest| rest.workers);
+            }
         }
     }
 

@@ -87,7 +87,11 @@ mod tests {
         let first = got.delay_s[0];
         assert!((first - first_delay_s).abs() <= 0.000_51, "first delay {first} s, want {first_delay_s}");
         for (delay_s, class) in got.delay_s.iter().zip(&classes) {
-            assert!((delay_s / class.weight - got.d_s).abs() < 1e-9, "delays {:?} in proportion", got.delay_s);
+            assert!(
+                (delay_s / class.weight - got.d_s).abs() < 1e-9,
+                "delays {:?} in proportion",
+                got.delay_s
+            );
         }
     }
 

@@ -270,7 +270,11 @@ fn splits(page: &mut Page, stage_names: &[String], class_names: &[String], stage
             }
         }
     }
-    page.family("tidegate_split_flag", "gauge", "What limits the controller of a split for a class, 1 if so.");
+    page.family(
+        "tidegate_split_flag",
+        "gauge",
+        "What limits the controller of a split for a class, 1 if so.",
+    );
     for (stage, split) in splits() {
         for (class, seen) in class_names.iter().zip(&split.classes) {
             for (bit, flag) in LoopFrame::FLAGS.iter().enumerate() {

@@ -121,7 +121,8 @@ fn troubles(split: &SplitFrame) -> impl Iterator<Item = Kind> + '_ {
         SplitState::Fallback => Some(Kind::NotCredible),
         _ => None,
     };
-    let cut = split.classes.iter().enumerate().filter(|(_, class)| class.flags & LoopFrame::WAIT_LIMITED != 0);
+    let cut =
+        split.classes.iter().enumerate().filter(|(_, class)| class.flags & LoopFrame::WAIT_LIMITED != 0);
     state.into_iter().chain(cut.map(|(number, _)| Kind::CutShort(number)))
 }
 

@@ -217,6 +217,8 @@ pub struct StageView {
     pub split: bool,
     /// What the controller of the split makes of it.
     pub control: SplitFrame,
+    /// Workers each class would come to have if waits were in proportion, where theory knows.
+    pub theory: Option<Vec<f64>>,
     /// Whether its workers hand requests to the servers.
     pub serving: bool,
     /// One entry a class.
@@ -452,6 +454,7 @@ impl Rate<'_> {
             batch: stage.batch,
             split: cast.split,
             control: stage.split.clone(),
+            theory: None,
             serving: cast.serving,
             classes,
         }

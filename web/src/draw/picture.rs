@@ -309,6 +309,19 @@ fn cells(pen: Pen<'_>, model: &PictureModel, stage: &StageView, pool: &PoolLayou
     if stage.split {
         moved(pen, model, pool, shown);
     }
+    theory(pen, model, stage, pool);
+}
+
+/// Where the classes' cells would end if theory had its way: a small ink tick each.
+fn theory(pen: Pen<'_>, model: &PictureModel, stage: &StageView, pool: &PoolLayout) {
+    for edge in pool.ends(stage, &model.order) {
+        let y = edge.bottom() + 2.0;
+        pen.block(&Rect::new(edge.x - 2.0, edge.y - 3.0, 4.0, edge.h + 6.0), pen.theme.sheet);
+        pen.block(&Rect::new(edge.x - 0.75, edge.y - 3.0, 1.5, edge.h + 6.0), pen.theme.ink);
+        pen.ctx.begin_path();
+        pen.polygon(&[(edge.x, y - 1.0), (edge.x - 3.5, y + 4.0), (edge.x + 3.5, y + 4.0)]);
+        pen.fill(pen.theme.ink);
+    }
 }
 
 /// Cells that changed class a moment ago: the new colour spreads from the middle over the old one, and a frame stays

@@ -57,6 +57,18 @@ impl PoolLayout {
         Self { grid, per_cell, cells, segments, guests, door }
     }
 
+    /// Edges at which the cells of each class but the last would end by theory; none where theory says nothing.
+    #[must_use]
+    pub fn ends(&self, stage: &StageView, order: &[usize]) -> Vec<Rect> {
+        let Some(workers) = &stage.theory else { return Vec::new() };
+        let mut end = 0.0;
+        let ends = order.iter().take(order.len().saturating_sub(1)).map(|&class| {
+            end += workers.get(class).copied().unwrap_or(0.0) / f64::from(self.per_cell);
+            self.grid.edge(end)
+        });
+        ends.collect()
+    }
+
     /// The class that a cell belongs to; `None` for an idle worker of a shared pool.
     #[must_use]
     pub fn owner(&self, cell: usize) -> Option<usize> {
@@ -232,6 +244,22 @@ mod tests {
         assert_eq!(pool.guests, [(9, 0)], "of two too many one has a worker of the other class");
         assert_eq!(pool_of(3, (5, 5)).guests, [(8, 0), (9, 0)]);
         assert_eq!(pool_of(7, (5, 3)).guests, [], "nobody has more than its own");
+    }
+
+    #[test]
+    fn theory_marks_where_the_cells_would_end() {
+        let area = Rect::new(0.0, 0.0, 62.0, 285.0);
+        let mut stage = stage(64, true, &[(49, 49), (15, 15)]);
+        let ends = |stage: &StageView| PoolLayout::new(&area, stage, &[0, 1], &[]).ends(stage, &[0, 1]);
+        assert!(ends(&stage).is_empty(), "theory says nothing");
+        stage.theory = Some(vec![48.5, 15.5]);
+        let pool = PoolLayout::new(&area, &stage, &[0, 1], &[]);
+        let cell = pool.grid.cell(48);
+        let [edge] = ends(&stage)[..] else { panic!("one end between two classes") };
+        assert!(
+            (edge.x - cell.cx()).abs() < 2.0 && edge.y == cell.y,
+            "in the middle of cell 48: {edge:?}, {cell:?}"
+        );
     }
 
     fn owned(shown: &Handover, class: usize) -> usize {

@@ -299,6 +299,10 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
     let section = Section::Stage(k);
     let busy: u32 = view.classes.iter().map(|c| c.busy).sum();
     let (busy, all) = (busy.to_string(), view.workers.to_string());
+    let theory = view.theory.as_ref().map(|workers| {
+        let each: Vec<String> = feed.cast.order.iter().map(|&c| format!("{:.0}", workers[c])).collect();
+        fill(w.theory_split, &[&each.join(" / ")])
+    });
     let about = if spec.split_by.word() != "fixed" {
         knobs::split_name(&spec.split_by, w)
     } else if spec.is_split() {
@@ -313,7 +317,7 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
             { heading(w.workers, about) }
             <div class="poolcap"><span>{w.threads}</span><span>{w.wait}</span></div>
             <div class="poolbody"><div class="cells"></div><div></div><div class="waits"></div></div>
-            <div class="foot">{ ratio(app, feed, k) }<span class="low">{ fill(w.busy_of, &[&busy, &all]) }</span></div>
+            <div class="foot">{ ratio(app, feed, k) }<span class="low">{ theory.unwrap_or(fill(w.busy_of, &[&busy, &all])) }</span></div>
         </div>
     }
 }

@@ -9,7 +9,7 @@ use crate::draw::response::{measured, path, place};
 use crate::feed::{Feed, SplitTrail};
 use crate::figures;
 use crate::words::{Word, Words, fill};
-use tidegate_core::control::split::step_response;
+use tidegate_core::control::split::{Model, Regulator, step_response};
 use tidegate_core::frame::{LoopFrame, SplitState};
 use tidegate_core::scenario::v1::SplitByV1;
 use yew::prelude::*;
@@ -179,18 +179,32 @@ fn table(w: &Words, feed: &Feed, view: &StageView, trail: Option<&SplitTrail>) -
     }
 }
 
-/// Time between two splits, in seconds.
-const fn period_s(split_by: &SplitByV1) -> f64 {
-    match split_by {
-        SplitByV1::Fixed => 1.0,
+/// Time between two splits, in seconds, and whether the figures of a class are all of its model: one of higher order
+/// cannot be drawn from them.
+const fn sampled(split_by: &SplitByV1) -> (f64, bool) {
+    let (period_us, whole) = match split_by {
+        SplitByV1::Fixed => (1_000_000, false),
+        SplitByV1::StcPaper { period_us, a_terms, b_terms, lag, .. } => {
+            (*period_us, *a_terms <= 2 && *b_terms == 1 && *lag == 1)
+        }
         SplitByV1::StcLead { period_us, .. }
         | SplitByV1::StcServed { period_us, .. }
-        | SplitByV1::StcPaper { period_us, .. }
         | SplitByV1::Pid { period_us, .. }
         | SplitByV1::PairwisePi { period_us, .. }
         | SplitByV1::PairwiseStc { period_us, .. }
-        | SplitByV1::FeedForward { period_us, .. } => *period_us as f64 * 1e-6,
+        | SplitByV1::FeedForward { period_us, .. } => (*period_us, true),
+    };
+    (period_us as f64 * 1e-6, whole)
+}
+
+/// What the model in use leaves of an error, sample by sample; nothing without a model.
+fn promised(seen: &LoopFrame, samples: usize) -> Vec<f64> {
+    if seen.b == 0.0 {
+        return Vec::new();
     }
+    let model = Model { a: vec![-seen.a[0], -seen.a[1]], b: vec![seen.b], lag: 1 };
+    let regulator = Regulator { f: Vec::new(), g: seen.gains.into() };
+    step_response(&model, &regulator, samples).into_iter().map(|output| 1.0 - output).collect()
 }
 
 /// When the last event happened before a moment, in seconds; the beginning, if none did.
@@ -204,32 +218,31 @@ fn response(app: &App, feed: &Feed, view: &StageView, k: usize) -> Html {
     const AREA: Rect = Rect::new(1.0, 2.0, 250.0, 58.0);
     let w = app.words();
     let (now_s, from_s) = (feed.now_s(), disturbed_s(feed, feed.now_s()));
-    let period_s = period_s(&feed.scenario.stages[k].split_by);
+    let (period_s, whole) = sampled(&feed.scenario.stages[k].split_by);
     let (start_s, step_s) = (app.plot.start_s, app.plot.step_s);
-    // The class that was thrown furthest off.
-    let errors = |class: usize| feed.split(k).and_then(|trail| trail.errors.get(class));
     let end_s = (PERIODS as f64 * period_s).max(12.0 * step_s);
+    let errors = |class: usize| feed.split(k).and_then(|trail| trail.errors.get(class));
+    // The class that was thrown furthest off.
     let far = |class: usize| {
-        let until = ((from_s + end_s).min(now_s) - start_s) / step_s;
-        let from = ((from_s - start_s) / step_s).max(0.0) as usize;
-        let list = errors(class).map_or(&[][..], |list| list.get(from..).unwrap_or_default());
-        let list = list.iter().take((until.max(0.0) as usize).saturating_sub(from));
+        let (from, until) = ((from_s - start_s) / step_s, ((from_s + end_s).min(now_s) - start_s) / step_s);
+        let list =
+            errors(class).map_or(&[][..], |list| list.get(from.max(0.0) as usize..).unwrap_or_default());
+        let list = list.iter().take((until - from).max(0.0) as usize);
         list.fold(0.0, |far: f64, error| far.max(error.abs()))
     };
     let class = (0..view.classes.len()).max_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap_or(0);
-    let Some(seen) = view.control.classes.get(class).filter(|seen| seen.b != 0.0) else {
-        return Html::default();
-    };
-    let n = (end_s / period_s).ceil() as usize;
-    let model: Vec<(f64, f64)> = step_response((seen.a, seen.b), seen.gains, n)
-        .into_iter()
-        .enumerate()
-        .map(|(i, y)| (i as f64 * period_s, 1.0 - y))
-        .collect();
+    let samples = (end_s / period_s).ceil() as usize + 1;
+    let seen = view.control.classes.get(class).filter(|_| whole);
+    let model = seen.map_or_else(Vec::new, |seen| promised(seen, samples));
+    let model: Vec<(f64, f64)> =
+        model.into_iter().enumerate().map(|(i, left)| (i as f64 * period_s, left)).collect();
     // A live server's events are not those of its scenario.
     let was = errors(class)
         .filter(|_| app.mode == Mode::Explore)
         .map_or_else(Vec::new, |errors| measured(errors, start_s, step_s, from_s, now_s.min(from_s + end_s)));
+    if model.is_empty() && was.is_empty() {
+        return Html::default();
+    }
     let line = |curve: &[(f64, f64)], steps| path(&place(curve, end_s, &AREA), steps);
     let zero = line(&[(0.0, 0.0), (end_s, 0.0)], false);
     let rank = feed.cast.rank(class);
@@ -244,7 +257,7 @@ fn response(app: &App, feed: &Feed, view: &StageView, k: usize) -> Html {
                 <path class={format!("k{}", rank % 6 + 1)} d={line(&was, false)} />
             </svg>
             <div class="pair"><span>{"0"}</span><span>{ figures::wait(end_s) }</span></div>
-            <p class="low"><i class="dash"></i>{w.response_model}</p>
+            if !model.is_empty() { <p class="low"><i class="dash"></i>{w.response_model}</p> }
             if !was.is_empty() { <p class="low">{ glyph(rank) }{" "}{since}</p> }
         </figure>
     }
@@ -317,6 +330,20 @@ mod tests {
         assert_eq!(flags(&ENGLISH, &view), [(1, "has its one worker · last step was cut".to_owned())]);
         let known = FLAGS.iter().fold(LoopFrame::LEARNED, |all, (bit, _)| all | bit);
         assert_eq!(known, (1 << LoopFrame::FLAGS.len()) - 1, "every flag has words");
+    }
+
+    #[test]
+    fn a_model_promises_what_its_pole_leaves() {
+        let seen = LoopFrame { b: -1.0, gains: [-0.5, 0.0, 0.0], ..LoopFrame::default() };
+        assert_eq!(promised(&seen, 4), [1.0, 0.5, 0.25, 0.125]);
+        // What the output keeps of its last change is taken back by the controller for it.
+        let seen = LoopFrame { a: [0.25, 0.0], gains: [-0.625, 0.25 * 0.5, 0.0], ..seen };
+        let left = promised(&seen, 3);
+        assert!(left[1] < 0.5 && left[2].abs() < left[1], "{left:?}");
+        assert!(
+            promised(&LoopFrame::default(), 4).is_empty(),
+            "a controller without a model promises nothing"
+        );
     }
 
     #[test]

@@ -93,7 +93,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     }
     let mut steps = Vec::new();
     for contender in CONTENDERS {
-        say::heading(&format!("{}/{} clients, then three times as many: {}", MIXES[0][0], MIXES[0][1], contender.name()));
+        say::heading(&format!(
+            "{}/{} clients, then three times as many: {}",
+            MIXES[0][0],
+            MIXES[0][1],
+            contender.name()
+        ));
         let seconds = BEFORE_STEP_S + AFTER_STEP_S;
         let played = bench.play(contender, &scenario(MIXES[0], seconds, Some(BEFORE_STEP_S)))?;
         steps.push(Step::of(&played));
@@ -249,7 +254,8 @@ fn sums(state: &Value) -> Result<[Sum; 2]> {
     let classes = &state["frame"]["stages"][0]["classes"];
     let mut sums = [Sum::default(); 2];
     for (sum, class) in sums.iter_mut().zip(0..) {
-        let figure = |name: &str| classes[class][name].as_f64().with_context(|| format!("no {name} in /state"));
+        let figure =
+            |name: &str| classes[class][name].as_f64().with_context(|| format!("no {name} in /state"));
         *sum = Sum { count: figure("started")?, seconds: figure("wait_sum_s")? };
     }
     Ok(sums)
@@ -328,9 +334,8 @@ fn scenario(clients: [u32; 2], seconds: u32, step_at_s: Option<u32>) -> Value {
 fn outcome(report: &Value, series: Series) -> Result<Played> {
     let classes = report["classes"].as_array().context("no classes in the report")?;
     ensure!(classes.len() == CLASSES.len(), "{} classes in the report", classes.len());
-    let count = |class: &Value, name: &str| {
-        class[name].as_u64().with_context(|| format!("no {name} in {class}"))
-    };
+    let count =
+        |class: &Value, name: &str| class[name].as_u64().with_context(|| format!("no {name} in {class}"));
     let mut completed = 0;
     for class in classes {
         let lost = count(class, "failed")? + count(class, "timed_out")? + count(class, "unsent")?;
@@ -451,7 +456,17 @@ fn mix_table(rows: &[Row]) -> String {
         "Ratio of mean delays, {TARGET} wanted; {SLOTS} workers, {} ms each\n\n{:<8} {:<24} {:>9} {:>9} {:>7} {:>8} \
          {:>10} {:>9} {:>7} {:>8} {:>8}\n",
         SERVICE_US / 1_000,
-        "clients", "", "queue: hi", "lo", "ratio", "error", "client: hi", "lo", "ratio", "req/s", "to first",
+        "clients",
+        "",
+        "queue: hi",
+        "lo",
+        "ratio",
+        "error",
+        "client: hi",
+        "lo",
+        "ratio",
+        "req/s",
+        "to first",
     );
     let mut held = [0; CONTENDERS.len()];
     for (mix, rows) in MIXES.iter().zip(rows.chunks(CONTENDERS.len())) {
@@ -515,7 +530,8 @@ fn step_table(steps: &[Step]) -> String {
     for (contender, step) in CONTENDERS.iter().zip(steps) {
         let held = step.settled_s.map_or("never".to_owned(), |s| format!("{s} s"));
         let (before, after) = (two(step.before), two(step.after));
-        let _ = writeln!(text, "{:<24} {before:>7} {after:>7} {held:>10} {:>8.1}", contender.name(), step.per_s);
+        let _ =
+            writeln!(text, "{:<24} {before:>7} {after:>7} {held:>10} {:>8.1}", contender.name(), step.per_s);
     }
     text
 }
@@ -562,7 +578,11 @@ mod tests {
         assert_eq!(series.settled_s(10, 40), Some(11), "windows that touch the bad ones count as bad");
         let drifts = |t: f64| if t > 38.0 { 50.0 } else { 100.0 };
         assert_eq!(self::series(40, drifts).settled_s(10, 40), None, "out of the band at the end");
-        assert_eq!(self::series(40, |_| 100.0).settled_s(10, 40), Some(5), "no window after the step is shorter");
+        assert_eq!(
+            self::series(40, |_| 100.0).settled_s(10, 40),
+            Some(5),
+            "no window after the step is shorter"
+        );
     }
 
     #[test]
@@ -576,7 +596,10 @@ mod tests {
         assert!(sums(&json!({})).is_err());
         let line = "  operator  http://127.0.0.1:9900  the page, /metrics";
         assert_eq!(address_in(line, "operator").as_deref(), Some("http://127.0.0.1:9900"));
-        assert_eq!(address_in("origin on http://127.0.0.1:1, 8 at once", "origin").as_deref(), Some("http://127.0.0.1:1"));
+        assert_eq!(
+            address_in("origin on http://127.0.0.1:1, 8 at once", "origin").as_deref(),
+            Some("http://127.0.0.1:1")
+        );
         assert_eq!(address_in(line, "clients"), None);
     }
 
@@ -586,7 +609,9 @@ mod tests {
         assert_eq!(scenario["classes"][1]["rules"][0]["value"], "low");
         assert_eq!(scenario["events"][0]["factor"], 3.0);
         let config = haproxy_config(1, "127.0.0.1:2", "set-priority-offset int(400)");
-        assert!(config.contains("http-request set-priority-offset int(400) if { var(txn.class) -m str low }"));
+        assert!(
+            config.contains("http-request set-priority-offset int(400) if { var(txn.class) -m str low }")
+        );
         assert!(config.contains("maxconn 8"), "{config}");
     }
 

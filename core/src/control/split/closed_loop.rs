@@ -144,7 +144,10 @@ mod tests {
     #[track_caller]
     fn check_margin((model, regulator): (Model, Regulator), want: f64) {
         let got = gain_margin(&model, &regulator);
-        assert!((got - want).abs() < 1e-5 * want.max(1.0), "margin {got}, not {want}: {model:?} {regulator:?}");
+        assert!(
+            (got - want).abs() < 1e-5 * want.max(1.0),
+            "margin {got}, not {want}: {model:?} {regulator:?}"
+        );
     }
 
     #[test]

@@ -262,10 +262,7 @@ mod tests {
             ..ClassSample::default()
         };
         let mut shares = [0.5; 2];
-        control.on_sample(
-            SplitSample { workers: 16, classes: &[full, ClassSample::default()] },
-            &mut shares,
-        );
+        control.on_sample(SplitSample { workers: 16, classes: &[full, ClassSample::default()] }, &mut shares);
         assert_eq!(super::super::apportion(16, &shares), [15, 1], "shares {shares:?}");
     }
 }

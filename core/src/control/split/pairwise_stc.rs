@@ -136,11 +136,7 @@ impl Loop {
         self.samples = self.samples.saturating_add(1);
         let [last, before, oldest] = self.outputs;
         if self.samples > FIRST_SAMPLES {
-            self.model.learn(
-                [last - before, before - oldest, input - self.input],
-                output - last,
-                forgetting,
-            );
+            self.model.learn([last - before, before - oldest, input - self.input], output - last, forgetting);
         }
         self.outputs = [output, last, before];
         self.input = input;

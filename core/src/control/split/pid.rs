@@ -127,7 +127,10 @@ mod tests {
         for &[a, b] in delays {
             pid.on_sample(SplitSample { workers: 1_000, classes: &[class(a), class(b)] }, &mut shares);
         }
-        assert!((shares[0] - want).abs() < 1e-12, "gains {gains:?} on {delays:?} give {shares:?}, not {want}");
+        assert!(
+            (shares[0] - want).abs() < 1e-12,
+            "gains {gains:?} on {delays:?} give {shares:?}, not {want}"
+        );
     }
 
     #[test]

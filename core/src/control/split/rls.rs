@@ -70,7 +70,8 @@ impl Rls {
         let n = self.theta.len();
         let pf: Vec<f64> = self.p.chunks_exact(n).map(|row| dot(row, regressors)).collect();
         let scale = self.forgetting * noise + dot(&pf, regressors);
-        let theta: Vec<f64> = self.theta.iter().zip(&pf).map(|(theta, pf)| theta + pf / scale * residual).collect();
+        let theta: Vec<f64> =
+            self.theta.iter().zip(&pf).map(|(theta, pf)| theta + pf / scale * residual).collect();
         let mut p = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..n {

@@ -183,8 +183,7 @@ mod tests {
             None => entry(&open, row + 1, column + 1),
             Some(j) => entry(&delayed, row + 1, j),
         });
-        let right =
-            DVector::from_fn(f + g, |row, _| entry(wanted, row + 1, 0) - entry(&open, row + 1, 0));
+        let right = DVector::from_fn(f + g, |row, _| entry(wanted, row + 1, 0) - entry(&open, row + 1, 0));
         matrix.lu().solve(&right).expect("a sound model")
     }
 

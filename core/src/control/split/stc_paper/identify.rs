@@ -191,7 +191,8 @@ mod tests {
         fn window(&mut self, input: f64) -> f64 {
             let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
             self.inputs.insert(0, input - 0.3);
-            let output = dot(&self.model.b, &self.inputs[self.model.lag - 1..]) - dot(&self.model.a, &self.outputs);
+            let output =
+                dot(&self.model.b, &self.inputs[self.model.lag - 1..]) - dot(&self.model.a, &self.outputs);
             self.outputs.insert(0, output);
             0.4 + output
         }

@@ -108,11 +108,12 @@ fn mean_delay_s(class: &ClassSample) -> Option<f64> {
 /// The share of the workers each class had in the window; those asked for, if there were no workers to have.
 fn applied(classes: &[ClassSample], shares: &[f64]) -> Vec<f64> {
     let had: Vec<f64> = classes.iter().map(|class| class.workers).collect();
-    let is_sound = |had: &[f64]| had.iter().all(|x| x.is_finite() && *x >= 0.0) && had.iter().sum::<f64>() > 0.0;
-    let mut out = [&had[..], shares].into_iter().find(|of| is_sound(of)).map_or_else(
-        || vec![1.0; shares.len()],
-        <[f64]>::to_vec,
-    );
+    let is_sound =
+        |had: &[f64]| had.iter().all(|x| x.is_finite() && *x >= 0.0) && had.iter().sum::<f64>() > 0.0;
+    let mut out = [&had[..], shares]
+        .into_iter()
+        .find(|of| is_sound(of))
+        .map_or_else(|| vec![1.0; shares.len()], <[f64]>::to_vec);
     normalise(&mut out);
     out
 }

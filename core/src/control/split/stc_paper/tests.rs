@@ -177,7 +177,11 @@ fn without_delays_the_split_is_held() {
     bench.windows(50_000);
     assert_eq!(bench.shares, shares, "shares of an idle stage");
     let after = bench.describe(0);
-    assert_eq!((after.a, after.b, after.gains), (before.a, before.b, before.gains), "the model of an idle stage");
+    assert_eq!(
+        (after.a, after.b, after.gains),
+        (before.a, before.b, before.gains),
+        "the model of an idle stage"
+    );
     assert_eq!(after.uncertainty, before.uncertainty, "the covariance wound up");
     bench.clients = vec![200.0, 200.0];
     bench.windows(40).check_split(&[38, 26], 1);
@@ -226,7 +230,8 @@ fn what_is_no_number_does_no_harm() {
         for workers in bad {
             for started in [0, 1, u32::MAX] {
                 let odd = ClassSample { started, delay_s, workers, ..ClassSample::default() };
-                let fine = ClassSample { started: 10, delay_s: 10.0, workers: 30.0, ..ClassSample::default() };
+                let fine =
+                    ClassSample { started: 10, delay_s: 10.0, workers: 30.0, ..ClassSample::default() };
                 bench.sample(&[odd, fine]);
                 bench.sample(&[odd, odd]);
             }

@@ -75,11 +75,12 @@ mod tests {
     /// Number of such lessons until the verdict changes; at most 1,000.
     fn until_change(watchdog: &mut Watchdog, lesson: Lesson) -> u32 {
         let before = watchdog.trusts();
-        (1..=1_000).find(|_| {
-            watchdog.on_lesson(&lesson);
-            watchdog.trusts() != before
-        })
-        .unwrap_or(u32::MAX)
+        (1..=1_000)
+            .find(|_| {
+                watchdog.on_lesson(&lesson);
+                watchdog.trusts() != before
+            })
+            .unwrap_or(u32::MAX)
     }
 
     #[test]
