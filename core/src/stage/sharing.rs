@@ -219,7 +219,7 @@ impl Sharing {
             if idle == 0 || waiting & (1 << at) != 0 {
                 continue;
             }
-            let from = seen.last_joined.map_or(Instant::START, |last| last + after);
+            let from = seen.last_joined.unwrap_or(Instant::START) + after;
             if from <= now {
                 ready += idle;
             } else {

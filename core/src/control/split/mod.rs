@@ -12,6 +12,7 @@ mod apportion;
 mod closed_loop;
 mod feed_forward;
 mod ground;
+mod log_loop;
 mod pairwise_pi;
 mod pairwise_stc;
 mod pid;
@@ -22,6 +23,8 @@ mod standing;
 mod stc_lead;
 mod stc_paper;
 mod stc_served;
+#[cfg(test)]
+mod test_queue;
 #[cfg(test)]
 mod tests;
 
