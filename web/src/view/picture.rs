@@ -352,7 +352,7 @@ fn ratio(app: &App, feed: &Feed, k: usize) -> Html {
         let all: Vec<String> = model.order.iter().map(|&c| figures::fine(targets[c] / least)).collect();
         fill(app.words().wanted, &[&all.join(" : ")])
     });
-    html! { <><b>{ ratios.join(" : ") }</b>{" "}{ targets.unwrap_or_default() }<br /></> }
+    html! { <><b>{ ratios.join(" : ") }</b><br />if let Some(targets) = targets { <>{targets}<br /></> }</> }
 }
 
 fn balancer(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
