@@ -494,6 +494,7 @@ words! {
     say_steering: "Steering: it moves workers until the waits are in proportion.", "调节中：移动工作线程，使各类等待保持目标比例。";
     say_stuck: "Not feasible: {0} already has its one worker and still waits less than its share.", "无法达到：{0} 只剩一个工作线程，等待仍低于应占的份额。";
     say_fallback: "By its rule: what it has learned is not credible, so it goes by the model it began with.", "按备用规则：学到的模型不可信，改用初始模型。";
+    say_held: "By its rule: what it last saw makes no sense, so it holds the split as it is.", "按备用规则：最近的观测不合常理，暂时保持原有划分。";
     say_whole: "Whole workers leave the ratio ±{0}.", "工作线程只能整个移动，比例的误差约为 ±{0}。";
     say_moved: "{0} workers moved in {1} samples.", "{1} 次采样共移动 {0} 个工作线程。";
     say_finishing: "{0} finish what they have before they change class.", "{0} 个线程先做完手上的请求，再换到新的类。";
@@ -521,7 +522,7 @@ words! {
     fact_idle: "Below overload: there is no ratio to enforce.", "未过载：没有比例需要执行。";
     fact_stuck: "{0} already has its one worker and still waits less than its share.", "{0} 只剩一个工作线程，等待仍低于应占的份额。";
     fact_stuck_many: "{0} already have their one worker and still wait less than their share.", "{0} 只剩一个工作线程，等待仍低于应占的份额。";
-    fact_fallback: "The split goes by its rule: what it has learned is not credible.", "划分按备用规则进行：学到的模型不可信。";
+    fact_fallback: "The split goes by its rule: its controller does not trust what it has.", "划分按备用规则进行：控制器不信任现有判断。";
     fact_limited: "A deadline or ageing cuts the wait of {0} short of its share.", "期限或老化使 {0} 的等待达不到应占的份额。";
     workers_controlled: "controlled split", "受控划分";
     begins_with: "begins with", "初始划分";

@@ -33,12 +33,13 @@ pub(super) fn panel(app: &App, k: usize) -> Html {
     let Some(view) = feed.model.stages.get(k).filter(|view| view.is_controlled()) else {
         return Html::default();
     };
+    let spec = &feed.scenario.stages[k].split_by;
     let names: Vec<&str> = feed.scenario.classes.iter().map(|c| c.name.as_str()).collect();
     html! {
         <details class="model" open={app.mode == Mode::Live}>
             <summary>{w.model_panel}{" · "}<span class="low">{ state(w, view.control.state) }</span></summary>
             <div class="why">
-                { for sentences(w, view, &names).into_iter().map(|s| html! { <p>{s}</p> }) }
+                { for sentences(w, view, rule(w, spec), &names).into_iter().map(|s| html! { <p>{s}</p> }) }
                 { table(w, feed, view, feed.split(k)) }
                 { for flags(w, view).into_iter().map(|(c, flags)| html! {
                     <p>{ glyph(feed.cast.rank(c)) }{" "}{flags}</p>
@@ -62,8 +63,13 @@ pub(super) const fn state(w: &Words, state: SplitState) -> &'static str {
     }
 }
 
-/// The state in a sentence, then what else is worth one.
-fn sentences(w: &Words, view: &StageView, names: &[&str]) -> Vec<String> {
+/// What a controller goes by while it does not trust what it has, in a sentence.
+const fn rule(w: &Words, split_by: &SplitByV1) -> &'static str {
+    if matches!(split_by, SplitByV1::StcPaper { .. }) { w.say_fallback } else { w.say_held }
+}
+
+/// The state in a sentence, then what else is worth one. `rule` is what it says while it goes by its rule.
+fn sentences(w: &Words, view: &StageView, rule: &str, names: &[&str]) -> Vec<String> {
     let control = &view.control;
     let first = match control.state {
         SplitState::None | SplitState::Idle => w.say_idle.to_owned(),
@@ -72,7 +78,7 @@ fn sentences(w: &Words, view: &StageView, names: &[&str]) -> Vec<String> {
         SplitState::Infeasible => {
             fill(w.say_stuck, &[names.get(control.stuck as usize).copied().unwrap_or_default()])
         }
-        SplitState::Fallback => w.say_fallback.to_owned(),
+        SplitState::Fallback => rule.to_owned(),
     };
     let mut all = vec![first];
     let least = (control.classes.iter().enumerate())
@@ -293,7 +299,8 @@ mod tests {
     #[track_caller]
     fn check(words: &Words, state: SplitState, want: &str) {
         let seen = |margin| LoopFrame { margin, ..LoopFrame::default() };
-        let said = sentences(words, &view(state, [seen(3.9), seen(5.0)]), &["A", "B"]).join("\n");
+        let said =
+            sentences(words, &view(state, [seen(3.9), seen(5.0)]), words.say_held, &["A", "B"]).join("\n");
         assert!(said.contains(want), "{state:?} does not say {want}: {said}");
     }
 
@@ -307,7 +314,7 @@ mod tests {
             SplitState::Infeasible,
             "Not feasible: A already has its one worker and still waits less than its share.",
         );
-        check(&ENGLISH, SplitState::Fallback, "By its rule");
+        check(&ENGLISH, SplitState::Fallback, "so it holds the split");
         check(&CHINESE, SplitState::Infeasible, "无法达到：A 只剩一个工作线程");
     }
 
