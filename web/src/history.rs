@@ -242,11 +242,7 @@ impl Plot {
                 }));
                 layers.push(Layer::other(all(1.0), Ink::Ink3));
                 layers.extend(ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))));
-                Track::around_one(
-                    ratios.iter().flatten().copied(),
-                    |v| format!("{}×", figures::ratio(v)),
-                    layers,
-                )
+                Track::around_one(ratios.iter().flatten().copied(), figures::fine, layers)
             }
             Kind::Queue => {
                 let classes: Vec<(usize, Cow<'a, [f64]>)> = ranked().map(|(r, v)| (r, borrowed(v))).collect();

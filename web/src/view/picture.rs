@@ -301,7 +301,7 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
     let (busy, all) = (busy.to_string(), view.workers.to_string());
     let theory = view.theory.as_ref().map(|workers| {
         let each: Vec<String> = feed.cast.order.iter().map(|&c| format!("{:.0}", workers[c])).collect();
-        fill(w.theory_split, &[&each.join(" / ")])
+        fill(w.theory_split, &[&each.join(if each.len() > 2 { "/" } else { " / " })])
     });
     let about = if spec.split_by.word() != "fixed" {
         knobs::split_name(&spec.split_by, w)

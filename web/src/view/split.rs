@@ -115,6 +115,9 @@ fn estimate(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return "–".to_owned();
     }
+    if x.abs() < 0.0005 {
+        return "<0.001".to_owned();
+    }
     let digits = if x.abs() < 0.1 { 3 } else { 2 };
     format!("{x:.digits$}").replace('-', "−")
 }
@@ -355,7 +358,10 @@ mod tests {
 
     #[test]
     fn estimates_are_short() {
-        assert_eq!([-0.834, 0.0512, 0.0, f64::NAN].map(estimate), ["−0.83", "0.051", "–", "–"]);
+        assert_eq!(
+            [-0.834, 0.0512, 2e-4, 0.0, f64::NAN].map(estimate),
+            ["−0.83", "0.051", "<0.001", "–", "–"]
+        );
         let seen = LoopFrame { error: 0.0296, share: 0.766, ..LoopFrame::default() };
         let said: Vec<String> = rows(&ENGLISH).iter().map(|(_, cell)| cell(&ENGLISH, &seen, 64.0)).collect();
         assert_eq!(said[..4], ["1.03", "49.0", "start", "–"]);
