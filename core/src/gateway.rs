@@ -230,6 +230,7 @@ impl Gateway {
             batch: 0,
             next: NONE,
             prev: NONE,
+            ahead: NONE,
         });
         self.enqueue(id.slot, now);
         Ok(id)

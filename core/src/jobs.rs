@@ -60,12 +60,20 @@ pub(crate) struct Job {
     /// Neighbours in its lane, towards the tail and towards the head.
     pub next: u32,
     pub prev: u32,
+    /// A job some places behind, in a long queue; only a hint, see `stage::ahead`.
+    pub ahead: u32,
 }
 
 impl Job {
     /// Bytes it asks for, if that is known.
     pub(crate) fn known_size(&self) -> Option<u64> {
         (self.size > 0).then_some(self.size)
+    }
+
+    /// Reads something of each cache line the job is in, for the sake of having them in the cache; the value has no meaning.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.arrived.as_nanos() ^ self.worked.as_nanos() ^ u64::from(self.class.0)
     }
 }
 
@@ -123,5 +131,25 @@ impl core::ops::IndexMut<u32> for Jobs {
     #[inline]
     fn index_mut(&mut self, slot: u32) -> &mut Job {
         &mut self.table[slot as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::mem::{offset_of, size_of};
+
+    #[test]
+    fn touching_a_job_reads_every_line_it_is_in() {
+        let read = [offset_of!(Job, arrived), offset_of!(Job, worked), offset_of!(Job, class)];
+        // Wherever a job begins, a line of 64 bytes that holds some of it holds a byte at one of these.
+        for begin in (0..64).step_by(align_of::<Job>()) {
+            for line in begin / 64..=(begin + size_of::<Job>() - 1) / 64 {
+                assert!(
+                    read.iter().any(|offset| (begin + offset) / 64 == line),
+                    "begun at {begin} of a line, nothing is read of line {line}: fields are at {read:?}"
+                );
+            }
+        }
     }
 }

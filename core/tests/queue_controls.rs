@@ -121,6 +121,7 @@ fn cases(dice: &mut Dice) -> Vec<Case> {
         plain("codel", codel(dice)),
         plain("pie", pie(dice)),
         plain("adaptive_rate", adaptive_rate(dice)),
+        plain("admission_window", admission_window(dice)),
     ]
 }
 
@@ -155,6 +156,15 @@ fn adaptive_rate(dice: &mut Dice) -> QueueV1 {
     let rules = [RateRuleV1::Direct, RateRuleV1::Multiclass, RateRuleV1::Pid, RateRuleV1::Mm1];
     let target_us = dice.of(&[1, 20_000, 1_000_000]);
     QueueV1::AdaptiveRate { rule: dice.of(&rules), target_us, limit: dice.limit() }
+}
+
+fn admission_window(dice: &mut Dice) -> QueueV1 {
+    QueueV1::AdmissionWindow {
+        target_us: dice.of(&[1, 20_000, 1_000_000]),
+        period_us: dice.of(&[10_000, 500_000, 5_000_000]),
+        gain: dice.within(0.001, 1.0),
+        limit: dice.limit(),
+    }
 }
 
 fn tail_drop(dice: &mut Dice) -> Case {

@@ -132,5 +132,6 @@ fn job(class: ClassId, now: Instant) -> Job {
         ticket: 0,
         next: NONE,
         prev: NONE,
+        ahead: NONE,
     }
 }

@@ -4,6 +4,7 @@
 //! empty lists, however many levels and classes there are.
 
 use super::ClassSet;
+use super::ahead::{Ahead, LONG};
 use crate::admission::Queue;
 use crate::id::ClassId;
 use crate::jobs::{Jobs, NONE, Place};
@@ -24,6 +25,8 @@ pub(crate) struct Lanes {
     classes: usize,
     /// `lanes[level * classes + class]`.
     lanes: Vec<Lane>,
+    /// For each of them; in use while the stage's queue is long.
+    ahead: Vec<Ahead>,
     level_len: Vec<u32>,
     /// Work waiting, by the level at which it was judged.
     work_ns: Vec<u64>,
@@ -41,6 +44,7 @@ impl Lanes {
         Self {
             classes,
             lanes: vec![Lane { head: NONE, tail: NONE, len: 0 }; levels * classes],
+            ahead: vec![Ahead::NOTHING; levels * classes],
             level_len: vec![0; levels],
             work_ns: vec![0; levels],
             len: 0,
@@ -148,11 +152,17 @@ impl Lanes {
             self.filled = job.queued;
         }
         self.len += 1;
+        if self.len > LONG {
+            self.note_joined(jobs, slot);
+        }
     }
 
     /// Takes a job out, wherever it stands.
     #[inline(always)]
     pub(crate) fn remove(&mut self, jobs: &mut Jobs, slot: u32) {
+        if self.len > LONG {
+            self.note_leaves(jobs, slot);
+        }
         let job = &jobs[slot];
         let (level, class, prev, next) = (job.level, job.class.0, job.prev, job.next);
         if job.cost_ns > 0 {
@@ -177,6 +187,26 @@ impl Lanes {
             if self.classes_in[usize::from(level)] == 0 {
                 self.levels &= !(1 << level);
             }
+        }
+    }
+
+    // Both are kept out of the callers, whose registers are scarce and whose queues are seldom long.
+
+    #[cold]
+    #[inline(never)]
+    fn note_joined(&mut self, jobs: &mut Jobs, slot: u32) {
+        let job = &jobs[slot];
+        let at = usize::from(job.level) * self.classes + usize::from(job.class.0);
+        self.ahead[at].on_joined(jobs, slot);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_leaves(&mut self, jobs: &Jobs, slot: u32) {
+        let job = &jobs[slot];
+        let at = usize::from(job.level) * self.classes + usize::from(job.class.0);
+        if self.lanes[at].head == slot {
+            self.ahead[at].on_left(jobs, job.ahead);
         }
     }
 }

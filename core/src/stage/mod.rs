@@ -3,6 +3,7 @@
 //! A stage decides who waits and who is next; what a worker does with a job is the driver's business.
 
 mod ageing;
+mod ahead;
 #[cfg(test)]
 mod by_hand;
 mod cost;

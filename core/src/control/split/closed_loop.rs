@@ -126,9 +126,9 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Puts a value in front; the last falls out.
 fn shift(values: &mut [f64], newest: f64) {
-    values.rotate_right(1);
-    if let Some(first) = values.first_mut() {
-        *first = newest;
+    if let [.., last] = values {
+        *last = newest;
+        values.rotate_right(1);
     }
 }
 

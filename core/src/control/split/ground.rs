@@ -9,6 +9,9 @@ use alloc::vec::Vec;
 /// Delay below which no ratio is formed, in seconds: nobody waits, and 0/0 is no error (paper P, 0.10).
 pub(super) const LEAST_S: f64 = 1e-3;
 
+/// Largest figure of a sample that is believed, in seconds: the delays of 2^32 jobs that waited for two days each.
+const MOST_S: f64 = 1e15;
+
 /// The delays of all classes, and the workers they were given.
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
@@ -35,7 +38,7 @@ impl Ground {
 
     /// Notes a sample. `false` for one that nothing can be made of: it changes nothing.
     ///
-    /// One figure that is no number would stay in every sum that forgets, so it is not let into any.
+    /// One figure that is no number, or beyond all measure, would stay in every sum that forgets; it is let into none.
     pub(super) fn observe(&mut self, seen: SplitSample<'_>) -> bool {
         let classes = self.weights.len();
         let is_sound = seen.classes.len() == classes && seen.workers as usize >= classes;
@@ -108,7 +111,7 @@ fn normalise(shares: &mut [f64]) {
 }
 
 fn is_sound_class(class: &ClassSample) -> bool {
-    [class.delay_s, class.oldest_s, class.service_s].iter().all(|&s| s.is_finite() && s >= 0.0)
+    [class.delay_s, class.oldest_s, class.service_s].iter().all(|s| (0.0..=MOST_S).contains(s))
 }
 
 #[cfg(test)]
@@ -129,7 +132,7 @@ mod tests {
     fn a_step_begins_within_a_worker_of_what_was_applied() {
         check_start(&[6, 4], &[0.57, 0.43], &[0.57, 0.43]);
         check_start(&[5, 5], &[0.8, 0.2], &[0.6, 0.4]);
-        check_start(&[9, 1], &[0.99, 0.01], &[10.0 / 11.0, 1.0 / 11.0]);
+        check_start(&[9, 1], &[0.99, 0.01], &[0.99 / 1.09, 0.1 / 1.09]);
         check_start(&[], &[3.0, 1.0], &[0.75, 0.25]);
         check_start(&[0, 0], &[3.0, 1.0], &[0.75, 0.25]);
         check_start(&[5, 5], &[f64::NAN, 0.5], &[0.5, 0.5]);
@@ -138,7 +141,7 @@ mod tests {
 
     #[test]
     fn every_class_ends_with_a_workers_share() {
-        let mut shares = [1.0, 0.0, 1e-9];
+        let mut shares = [3.0, 0.0, 0.0];
         finish(&mut shares, 8);
         assert_eq!(shares, [0.8, 0.1, 0.1], "1, 1/8 and 1/8, scaled to sum to 1");
     }
@@ -148,7 +151,7 @@ mod tests {
         let one = ClassSample { started: 4, delay_s: 2.0, ..ClassSample::default() };
         let mut ground = Ground::new(&[DelayWeight::new(1.0).unwrap()], 0.5);
         assert!(ground.observe(SplitSample { workers: 4, classes: &[one] }), "a sound sample is taken");
-        for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+        for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e16] {
             for class in [
                 ClassSample { delay_s: odd, ..one },
                 ClassSample { oldest_s: odd, ..one },

@@ -12,8 +12,8 @@ use crate::unit::DelayWeight;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bounds of the factor by which a ratio changes in one step; for gains that are far too large.
-const STEP: (f64, f64) = (0.5, 2.0);
+/// Bounds of the factor by which a ratio of workers changes in one step; for gains that are far too large.
+const FACTOR: (f64, f64) = (0.5, 2.0);
 
 /// Relative-delay feedback (Lu et al. 2001; paper P, 0.8): `U(k) = U(k-1) + g (E(k) - r E(k-1))`, with `U = n_i / n_{i+1}`
 /// the ratio of workers and `E` the relative error of the ratio of delays `V = d_i / d_{i+1}`, whose target is
@@ -40,12 +40,12 @@ impl PairwisePi {
         let pairs = weights.len().saturating_sub(1);
         Self { period, gain, zero, ground: Ground::new(weights, 0.0), errors: vec![None; pairs] }
     }
+}
 
-    /// Relative error of a pair's ratio of delays; `None` if it has none.
-    fn error_of(&self, pair: usize) -> Option<f64> {
-        let (ratio, target) = ratio_and_target(&self.ground, pair)?;
-        Some((ratio - target) / ratio.max(target))
-    }
+/// Relative error of a pair's ratio of delays; `None` if it has none.
+fn error_of(ground: &Ground, pair: usize) -> Option<f64> {
+    let (ratio, target) = ratio_and_target(ground, pair)?;
+    Some((ratio - target) / ratio.max(target))
 }
 
 /// Ratio of the delays of a pair of neighbours, and the one wanted; `None` unless both have a delay and somebody waits.
@@ -72,6 +72,12 @@ pub(super) fn to_shares(ratios: &mut [f64]) {
     }
 }
 
+/// A ratio of workers after a step, which is cut to [`FACTOR`]; no ratio is further from 1 than the pool allows.
+pub(super) fn move_ratio(ratio: f64, step: f64, workers: u32) -> f64 {
+    let (most, (down, up)) = (f64::from(workers), FACTOR);
+    (ratio + step).clamp(ratio * down, ratio * up).clamp(1.0 / most, most)
+}
+
 impl SplitControl for PairwisePi {
     fn period(&self) -> Duration {
         self.period
@@ -83,13 +89,12 @@ impl SplitControl for PairwisePi {
         }
         self.ground.start(shares);
         to_ratios(shares);
-        let most = f64::from(seen.workers);
-        for pair in 0..self.errors.len() {
-            let error = self.error_of(pair);
-            let last = core::mem::replace(&mut self.errors[pair], error);
+        for (pair, (ratio, last)) in shares.iter_mut().zip(&mut self.errors).enumerate() {
+            let error = error_of(&self.ground, pair);
+            let last = core::mem::replace(last, error);
             let Some(error) = error else { continue };
             let step = self.gain * (error - self.zero * last.unwrap_or(error));
-            shares[pair] = (shares[pair] * (1.0 + step).clamp(STEP.0, STEP.1)).clamp(1.0 / most, most);
+            *ratio = move_ratio(*ratio, *ratio * step, seen.workers);
         }
         to_shares(shares);
         finish(shares, seen.workers);
@@ -152,8 +157,8 @@ mod tests {
     fn it_steers_any_ratio_and_four_classes() {
         for p in [&[1.0, 2.0][..], &[2.0, 1.0], &[1.0, 8.0], &[8.0, 1.0], &[1.0, 2.0, 4.0, 8.0]] {
             let mut control = control(p, 0.3, 0.05);
-            Closed::crowded(p).check_settles(&mut control, 40, 0.2);
-            Closed::crowded(p).noisy(0.1).check_settles(&mut control, 40, 0.4);
+            Closed::crowded(p).check_settles(&mut control, 12, 0.15);
+            Closed::crowded(p).noisy(0.1).check_settles(&mut control, 12, 0.4);
         }
     }
 

@@ -148,11 +148,18 @@ mod tests {
 
     #[test]
     fn it_steers_two_and_four_classes_to_the_ratio() {
-        for p in [&[1.0, 2.0][..], &[1.0, 2.0, 4.0, 8.0]] {
-            let mut pid = pid(p, [0.3, 0.2, 0.0]);
-            Closed::crowded(p).check_settles(&mut pid, 40, 0.12);
-            Closed::crowded(p).noisy(0.1).check_settles(&mut pid, 40, 0.3);
+        for p in [&[1.0, 2.0][..], &[1.0, 1.5, 2.0, 3.0]] {
+            Closed::crowded(p).check_settles(&mut pid(p, [0.3, 0.2, 0.0]), 20, 0.12);
+            Closed::crowded(p).noisy(0.1).check_settles(&mut pid(p, [0.3, 0.2, 0.0]), 20, 0.3);
         }
+    }
+
+    #[test]
+    fn gains_that_suit_one_target_are_too_hot_for_another() {
+        let p = [1.0, 2.0, 4.0, 8.0];
+        let hot = Closed::crowded(&p).settles_after(&mut pid(&p, [0.3, 0.2, 0.0]), 0.3);
+        assert_eq!(hot, None, "the last class has a twentieth of the workers and answers four times as much");
+        Closed::crowded(&p).check_settles(&mut pid(&p, [0.1, 0.1, 0.0]), 40, 0.2);
     }
 
     #[test]

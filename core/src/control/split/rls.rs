@@ -173,8 +173,8 @@ mod tests {
     fn a_known_plant_is_found() {
         for n in 1..=9 {
             let truth = regressors(5, 1, n);
-            let mut rls = Rls::new(&vec![0.0; n], 100.0, 0.98, 1e4);
-            for at in 0..200 {
+            let mut rls = Rls::new(&vec![0.0; n], 100.0, 0.95, 1e4);
+            for at in 0..400 {
                 let f = regressors(6, at, n);
                 rls.update(&f, dot(&f, &truth));
             }

@@ -19,26 +19,27 @@ pub(super) struct Closed {
     workers: u32,
     service_s: f64,
     think_s: f64,
-    window_s: f64,
     /// Delays are off by up to this part, either way.
     noise: f64,
+    /// Factor by which the first class's service times are reported.
+    misread: f64,
     slots: Vec<u32>,
     pub(super) shares: Vec<f64>,
     windows: u64,
 }
 
 impl Closed {
-    /// As many clients in each class, far too many for the pool: with 3 of them a worker, everybody waits.
+    /// As many clients in each class, far too many for the pool: equal parts have everybody wait for 4.25 s.
     pub(super) fn crowded(p: &[f64]) -> Self {
         let workers = 100 * p.len() as u32;
         Self {
             p: p.to_vec(),
-            clients: vec![600.0; p.len()],
+            clients: vec![2_000.0; p.len()],
             workers,
             service_s: 0.25,
             think_s: 0.5,
-            window_s: 10.0,
             noise: 0.0,
+            misread: 1.0,
             slots: apportion(workers, &vec![1.0; p.len()]),
             shares: vec![1.0 / p.len() as f64; p.len()],
             windows: 0,
@@ -50,16 +51,26 @@ impl Closed {
         self
     }
 
+    pub(super) fn misreading(mut self, factor: f64) -> Self {
+        self.misread = factor;
+        self
+    }
+
+    pub(super) fn with_clients(mut self, clients: f64) -> Self {
+        self.clients.fill(clients);
+        self
+    }
+
     fn delay_s(&self, class: usize) -> f64 {
         let n = f64::from(self.slots[class]);
         (self.clients[class] * self.service_s / n - self.service_s - self.think_s).max(0.0)
     }
 
     /// What a class went through in a window.
-    fn class(&self, class: usize) -> ClassSample {
+    fn class(&self, class: usize, window_s: f64) -> ClassSample {
         let (n, delay_s) = (f64::from(self.slots[class]), self.delay_s(class));
         let flow = self.clients[class] / (delay_s + self.service_s + self.think_s);
-        let jobs = (flow * self.window_s) as u32;
+        let jobs = (flow * window_s) as u32;
         let off = 2.0 * Draw::from_bits(mix(mix(self.windows) ^ class as u64)).get() - 1.0;
         ClassSample {
             joined: jobs,
@@ -68,7 +79,7 @@ impl Closed {
             waiting: (flow * delay_s + 0.5) as u32,
             oldest_s: delay_s,
             completed: jobs,
-            service_s: f64::from(jobs) * self.service_s,
+            service_s: f64::from(jobs) * self.service_s * if class == 0 { self.misread } else { 1.0 },
             busy: (flow * self.service_s + 0.5) as u32,
             workers: n,
         }
@@ -77,7 +88,8 @@ impl Closed {
     /// One window, and the split after it.
     pub(super) fn step(&mut self, control: &mut impl SplitControl) {
         self.windows += 1;
-        let classes: Vec<ClassSample> = (0..self.p.len()).map(|class| self.class(class)).collect();
+        let window_s = control.period().as_secs_f64();
+        let classes: Vec<ClassSample> = (0..self.p.len()).map(|class| self.class(class, window_s)).collect();
         self.feed(control, &classes);
     }
 
@@ -106,7 +118,7 @@ impl Closed {
     /// Windows until the error is within `near` and stays there for 200.
     pub(super) fn settles_after(&mut self, control: &mut impl SplitControl, near: f64) -> Option<u32> {
         let mut last_far = 0;
-        for window in 1..=600 {
+        for window in 1..=3_000 {
             self.step(control);
             if self.worst_error() > near {
                 last_far = window;
@@ -264,8 +276,20 @@ fn one_class_has_all_workers_and_as_many_classes_as_workers_one_each() {
     }
 }
 
-/// Shows a controller so many windows of `odd` samples and says after how many true ones it has settled.
-fn recovery(split_by: &SplitByV1, odd: impl Fn(&mut Dice) -> [ClassSample; 2]) -> Option<u32> {
+/// Most windows a controller may take to come back from odd samples.
+///
+/// What has learned or averages them has to unlearn them first, the self-tuned ratio with a model that is wrong.
+fn recovery_windows(split_by: &SplitByV1) -> u32 {
+    match split_by {
+        SplitByV1::PairwiseStc { .. } => 450,
+        SplitByV1::FeedForward { .. } => 150,
+        _ => 30,
+    }
+}
+
+/// Steers a plant, shows 50,000 windows of odd samples, and then the plant again.
+#[track_caller]
+fn check_recovery(split_by: &SplitByV1, name: &str, odd: impl Fn(&mut Dice) -> [ClassSample; 2]) {
     let mut control = control(split_by, &[1.0, 2.0]);
     let mut plant = Closed::crowded(&[1.0, 2.0]);
     (0..30).for_each(|_| plant.step(&mut control));
@@ -273,7 +297,11 @@ fn recovery(split_by: &SplitByV1, odd: impl Fn(&mut Dice) -> [ClassSample; 2]) -
     for _ in 0..50_000 {
         plant.feed(&mut control, &odd(&mut dice));
     }
-    plant.settles_after(&mut control, 0.2)
+    let (got, most) = (plant.settles_after(&mut control, 0.2), recovery_windows(split_by));
+    assert!(
+        got.is_some_and(|got| got <= most),
+        "{split_by:?} after {name}: settles after {got:?}, not {most}"
+    );
 }
 
 #[test]
@@ -291,10 +319,8 @@ fn nothing_winds_up_however_long_the_samples_are_odd() {
             ("no number", [no_number, quick]),
             ("endless", [quick, endless]),
         ] {
-            let got = recovery(&split_by, |_| samples);
-            assert!(got.is_some_and(|got| got <= 40), "{split_by:?} after {name}: settles after {got:?}");
+            check_recovery(&split_by, name, |_| samples);
         }
-        let got = recovery(&split_by, |dice| [dice.class(true), dice.class(true)]);
-        assert!(got.is_some_and(|got| got <= 40), "{split_by:?} after noise: settles after {got:?}");
+        check_recovery(&split_by, "anything", |dice| [dice.class(true), dice.class(true)]);
     }
 }

@@ -13,6 +13,10 @@ const MOST_STEP: f64 = 0.15;
 /// Bounds of a share as a loop asks for it (paper P, 0.7).
 const SHARE: (f64, f64) = (0.02, 0.98);
 
+/// Least gain margin of a controller made of a learned model. One below it would be unstable if the true gain were a fifth
+/// larger than estimated, which no estimate here excludes; models of more terms than the plant has give such controllers.
+const LEAST_MARGIN: f64 = 1.2;
+
 /// One class in one window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
@@ -52,10 +56,11 @@ pub(super) struct ClassLoop {
     watchdog: Watchdog,
     /// Of the model it began with; `None` only if the design gives nothing for that, which then holds the share.
     start: Option<Tuning>,
-    /// Of the last learned model that the design had a controller for.
+    /// Of the last learned model that the design had a good controller for; later models without one change nothing.
     learned: Option<Tuning>,
-    /// Set point less output, newest first; none before the first window or after a break.
+    /// Set point less output, newest first, one for each gain; none before the first window or after a break.
     errors: Vec<f64>,
+    gains: usize,
     /// Bits of [`LoopFrame::FLAGS`].
     flags: u32,
 }
@@ -69,6 +74,7 @@ impl ClassLoop {
             start: Tuning::new(orders.start_model(), design),
             learned: None,
             errors: Vec::new(),
+            gains: orders.a_terms + 1,
             flags: 0,
         }
     }
@@ -101,20 +107,19 @@ impl ClassLoop {
         if lesson.was_cut {
             self.flags |= LoopFrame::ESTIMATE_CUT;
         }
-        // Without a controller for this model, the last good one stays.
-        if let Some(tuning) = Tuning::new(self.identification.model(), self.design) {
-            self.learned = Some(tuning);
+        let tuning = Tuning::new(self.identification.model(), self.design);
+        if let Some(good) = tuning.filter(|tuning| tuning.margin >= LEAST_MARGIN) {
+            self.learned = Some(good);
         }
     }
 
     /// The first error stands for those before it: what was before the beginning is no change.
     fn note_error(&mut self, error: f64) {
-        let count = self.tuning().map_or(0, |tuning| tuning.regulator.g.len());
-        if self.errors.len() == count {
+        if self.errors.is_empty() {
+            self.errors = vec![error; self.gains];
+        } else if let [.., last] = &mut self.errors[..] {
+            *last = error;
             self.errors.rotate_right(1);
-            self.errors.iter_mut().take(1).for_each(|first| *first = error);
-        } else {
-            self.errors = vec![error; count];
         }
     }
 

@@ -15,9 +15,9 @@ impl History {
 
     /// Notes the next value; one that is no finite number is a gap.
     pub(super) fn push(&mut self, value: Option<f64>) {
-        self.0.rotate_right(1);
-        if let Some(first) = self.0.first_mut() {
-            *first = value.filter(|value| value.is_finite());
+        if let [.., last] = &mut self.0[..] {
+            *last = value.filter(|value| value.is_finite());
+            self.0.rotate_right(1);
         }
     }
 

@@ -3,13 +3,14 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Largest condition number with which a system is solved: the solution then still has about eight digits.
-const MOST_CONDITION: f64 = 1e8;
+/// Largest condition number with which a system is solved. The coefficients are estimates, good to some parts in a hundred at
+/// best, and the error of the solution can be so many times that.
+const MOST_CONDITION: f64 = 1e6;
 
 /// The solution `x` of `matrix * x = right` (the matrix square, row by row), by LU decomposition with partial pivoting.
 ///
 /// `None` if the system is too near to one without a unique solution for the result to mean anything: if the condition
-/// number in the 1-norm is above 10^8, or anything is infinite or undefined. The number is exact, as the inverse of a
+/// number in the 1-norm is above 10^6, or anything is infinite or undefined. The number is exact, as the inverse of a
 /// matrix this small costs nothing.
 pub(super) fn solve(matrix: &[f64], right: &[f64]) -> Option<Vec<f64>> {
     let n = right.len();

@@ -12,8 +12,8 @@
 //! is below a millisecond there is no ratio to speak of, and the split is held.
 //!
 //! A loop goes by its learned model only while that is credible ([`watchdog`]); else by the gains of the model it began
-//! with, the rule that is always there. A learned model for which the design has no controller leaves the gains
-//! as they are.
+//! with, the rule that is always there. A learned model for which the design has no controller, or
+//! one that a slightly larger true gain would make unstable, leaves the gains as they are.
 
 mod class_loop;
 mod design;

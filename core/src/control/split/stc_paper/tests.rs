@@ -27,6 +27,9 @@ struct Bench {
     clients: Vec<f64>,
     shares: Vec<f64>,
     split: Vec<u32>,
+    /// Windows until a split takes effect, beyond the first, and the splits that have not yet.
+    late: usize,
+    pending: Vec<Vec<u32>>,
     delays_s: Vec<f64>,
 }
 
@@ -41,6 +44,8 @@ impl Bench {
             workers,
             clients: clients.to_vec(),
             split: apportion(workers, &shares),
+            late: 0,
+            pending: Vec::new(),
             delays_s: vec![0.0; shares.len()],
             shares,
         }
@@ -49,9 +54,12 @@ impl Bench {
     /// One window; classes without clients hand nobody over.
     fn window(&mut self) {
         let mut classes = Vec::new();
+        self.pending.insert(0, self.split.clone());
+        self.pending.truncate(self.late + 1);
         for (i, &clients) in self.clients.iter().enumerate() {
-            let own = f64::from(self.split[i]);
-            self.delays_s[i] = (clients * SERVICE_S / own - SERVICE_S - THINK_S).max(0.0);
+            let (own, in_effect) =
+                (f64::from(self.split[i]), f64::from(self.pending[self.pending.len() - 1][i]));
+            self.delays_s[i] = (clients * SERVICE_S / in_effect - SERVICE_S - THINK_S).max(0.0);
             let started = if clients > 0.0 { 40 * self.split[i] } else { 0 };
             classes.push(ClassSample {
                 started,
@@ -126,6 +134,7 @@ fn higher_orders_and_the_other_design_get_there_too() {
                 lag,
             };
             let mut bench = Bench::new(&[1.0, 2.0], &policy, 64, &[200.0, 200.0]);
+            bench.late = lag as usize - 1;
             bench.windows(120);
             let ratio = bench.delays_s[1] / bench.delays_s[0];
             assert!((1.6..2.5).contains(&ratio), "{design:?} {a_terms} {b_terms} {lag}: ratio {ratio}");
@@ -278,20 +287,23 @@ fn a_model_that_fails_gives_way_to_the_one_of_the_beginning() {
     let mut bench = two_classes();
     bench.windows(20);
     assert!(bench.control.is_credible(), "a clean plant is learned");
-    // Delays as if more workers made a class slower: the estimates run against their bounds.
-    let mut fell_back = None;
-    for window in 0..200 {
-        let [a, b] = [0, 1].map(|i| {
-            let delay_s = f64::from(bench.split[i]) / 64.0 + f64::from(window % 3) * 0.05 * i as f64;
+    // Shares of the delay as if more workers made a class slower: the estimates run against their bounds.
+    let mut windows = 0;
+    while bench.control.is_credible() {
+        windows += 1;
+        assert!(windows < 100, "it goes on trusting what is wrong: {:?}", bench.describe(0));
+        bench.split = vec![22 + (windows * 7) % 20, 42 - (windows * 7) % 20];
+        let classes = [0, 1].map(|i| {
             let workers = f64::from(bench.split[i]);
-            ClassSample { started: 100, delay_s: delay_s * 100.0, workers, ..ClassSample::default() }
+            ClassSample { started: 100, delay_s: workers, workers, ..ClassSample::default() }
         });
-        bench.sample(&[a, b]);
-        bench.split = vec![22 + (window * 7) % 20, 42 - (window * 7) % 20];
-        if fell_back.is_none() && !bench.control.is_credible() {
-            fell_back = Some(bench.describe(0));
-        }
+        bench.sample(&classes);
     }
-    let shown = fell_back.expect("it goes on trusting what is wrong");
-    let _ = shown;
+    assert!(windows >= 4, "it gives up after {windows} windows");
+    let shown = bench.describe(0);
+    assert_eq!((shown.a, shown.b), ([0.5, 0.0], -0.5), "the model in use");
+    assert_eq!(shown.flags & LoopFrame::LEARNED, 0, "the learned model is shown as in use");
+    bench.split = apportion(bench.workers, &bench.shares);
+    bench.windows(80).check_split(&[38, 26], 1);
+    assert!(bench.control.is_credible(), "it does not come back: {:?}", bench.describe(0));
 }

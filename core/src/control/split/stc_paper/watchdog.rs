@@ -28,18 +28,16 @@ pub(super) struct Watchdog {
     learned: f64,
     start: f64,
     pinned: u32,
-    lessons: u64,
     is_worse: bool,
 }
 
 impl Watchdog {
     pub(super) const fn new() -> Self {
-        Self { learned: START, start: START, pinned: 0, lessons: 0, is_worse: false }
+        Self { learned: START, start: START, pinned: 0, is_worse: false }
     }
 
     /// Notes what came of a window.
     pub(super) fn on_lesson(&mut self, lesson: &Lesson) {
-        self.lessons += 1;
         self.pinned = if lesson.is_pinned { self.pinned.saturating_add(1) } else { 0 };
         let most = MOST * self.start;
         let track = |mean: f64, error: f64| KEPT * mean + (1.0 - KEPT) * (error * error).min(most);
@@ -56,11 +54,6 @@ impl Watchdog {
     /// Whether the learned model may be used.
     pub(super) fn trusts(&self) -> bool {
         !self.is_worse && self.pinned < PINNED
-    }
-
-    /// Whether anything has been learned at all.
-    pub(super) fn has_learned(&self) -> bool {
-        self.lessons > 0
     }
 }
 
