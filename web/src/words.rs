@@ -225,7 +225,7 @@ words! {
     track_queue: "Queue", "队列";
     track_busy: "Threads", "线程";
     track_ratio: "Wait ratio", "等待比";
-    ratio_unit: "over target", "与目标之比";
+    ratio_unit: "/ target", "/ 目标";
     wanted: "of {0}", "目标 {0}";
     below_overload: "below overload: nothing to enforce", "未过载，无需按比例";
     track_average: "Average", "平均";
