@@ -480,6 +480,9 @@ pub(crate) struct LoadArgs {
     /// Longest wait for an answer, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     pub(crate) timeout: f64,
+    /// Leave requests due in the first seconds out of the response times; they are counted all the same.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    pub(crate) warmup: f64,
     /// Seed of every random stream, instead of the scenario's own.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..1 << 53))]
     pub(crate) seed: Option<u64>,

@@ -46,6 +46,8 @@ pub(crate) struct LoadConfig {
     pub(crate) outstanding: usize,
     /// Longest wait for an answer.
     pub(crate) timeout: Duration,
+    /// Requests due earlier than this after the start are in no response time.
+    pub(crate) warmup: Duration,
 }
 
 impl LoadConfig {
@@ -58,6 +60,7 @@ impl LoadConfig {
             repeat: false,
             outstanding: 10_000,
             timeout: Duration::from_secs(60),
+            warmup: Duration::ZERO,
         }
     }
 }
@@ -88,7 +91,7 @@ pub(crate) struct ClassReport {
     pub(crate) unsent: u64,
     /// Answers below 400 within the class's deadline.
     pub(crate) good: u64,
-    /// Time from when a request was due to the end of its answer, of answers below 400.
+    /// Time from when a request was due to the end of its answer, of answers below 400 after the warm-up.
     pub(crate) response: Histogram,
 }
 
@@ -98,7 +101,7 @@ type Answered = (u32, bool);
 /// Plays the load until its end or the shutdown, and waits for the answers that are due.
 pub(crate) async fn run(config: LoadConfig, mut shutdown: Shutdown) -> LoadReport {
     let started = tokio::time::Instant::now();
-    let player = Arc::new(Player::new(&config));
+    let player = Arc::new(Player::new(&config, started));
     let (answered, mut answers) = mpsc::unbounded_channel::<Answered>();
     let mut cut = shutdown.clone();
     let playing = async {
@@ -185,18 +188,21 @@ struct Player {
     requests: Vec<Shape>,
     deadlines: Vec<Option<Duration>>,
     timeout: Duration,
+    /// The end of the warm-up.
+    measured_from: tokio::time::Instant,
     under_way: Arc<Semaphore>,
     classes: Mutex<Vec<ClassReport>>,
 }
 
 impl Player {
-    fn new(config: &LoadConfig) -> Self {
+    fn new(config: &LoadConfig, started: tokio::time::Instant) -> Self {
         let classes = &config.scenario.classes;
         Self {
             target: Target::new(&config.target),
             requests: classes.iter().map(|class| Shape::of(class, &config.target)).collect(),
             deadlines: classes.iter().map(|class| class.deadline.map(to_std)).collect(),
             timeout: config.timeout,
+            measured_from: started + config.warmup,
             under_way: Arc::new(Semaphore::new(config.outstanding)),
             classes: Mutex::new(classes.iter().map(|class| ClassReport::new(&class.name)).collect()),
         }
@@ -233,7 +239,7 @@ impl Player {
             let request = player.requests[class].request(ask.work.as_nanos() / 1000);
             let answer = tokio::time::timeout_at(due + player.timeout, player.target.ask(request)).await;
             let refused = !matches!(answer, Ok(Ok(status)) if status < 400);
-            player.note(class, answer.ok(), due.elapsed());
+            player.note(class, answer.ok(), due);
             if let Some(client) = ask.client {
                 let _ = answered.send((client, refused));
             }
@@ -241,7 +247,8 @@ impl Player {
         });
     }
 
-    fn note(&self, class: usize, answer: Option<io::Result<u16>>, response: Duration) {
+    fn note(&self, class: usize, answer: Option<io::Result<u16>>, due: tokio::time::Instant) {
+        let response = due.elapsed();
         let report = &mut self.lock()[class];
         match answer {
             None => report.timed_out += 1,
@@ -249,7 +256,9 @@ impl Player {
             Some(Ok(status)) => {
                 *report.answers.entry(status).or_default() += 1;
                 if status < 400 {
-                    report.response.record(u64::try_from(response.as_nanos()).unwrap_or(u64::MAX));
+                    if due >= self.measured_from {
+                        report.response.record(u64::try_from(response.as_nanos()).unwrap_or(u64::MAX));
+                    }
                     report.good += u64::from(self.deadlines[class].is_none_or(|limit| response <= limit));
                 }
             }
@@ -462,6 +471,20 @@ pub(crate) fn silent(scenario: &Scenario) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
     use tidegate_core::scenario::presets;
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_of_the_warm_up_are_counted_and_not_timed() {
+        let scenario = presets::get("demo").unwrap().scenario();
+        let mut config = LoadConfig::new(scenario, "http://127.0.0.1:1".parse().unwrap());
+        config.warmup = Duration::from_secs(5);
+        let started = tokio::time::Instant::now();
+        let player = Player::new(&config, started);
+        for due_s in [0, 4, 5, 6] {
+            player.note(0, Some(Ok(200)), started + Duration::from_secs(due_s));
+        }
+        let report = player.lock()[0].clone();
+        assert_eq!((report.completed(), report.response.count()), (4, 2), "counted, and timed");
+    }
 
     #[test]
     fn requests_are_made_to_fit_the_first_rule() {

@@ -9,7 +9,7 @@ use crate::failure::BadScenario;
 use crate::serve::shutdown::Shutdown;
 use crate::serve::{self, Addresses, Behind, ServeConfig, ServeError};
 use crate::source::{self, Document};
-use crate::text::{BOLD, styled};
+use crate::text::{BOLD, WARN, styled};
 use crate::{assets::Assets, check, output};
 
 /// Serves until it is told to stop.
@@ -19,6 +19,9 @@ use crate::{assets::Assets, check, output};
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let settings = ServeSettings::from_args(args)?;
     let scenario = settings.scenario.map(scenario).transpose()?;
+    for warning in scenario.iter().flat_map(check::warnings) {
+        anstream::eprintln!("{} {warning}", styled(WARN, "warning:"));
+    }
     let described = scenario.as_ref().map_or_else(|| undescribed(&settings.behind).to_owned(), described);
     let files = match &settings.behind {
         Behind::Files(files) => Some(files.folder.display().to_string()),

@@ -58,6 +58,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<()> {
     config.repeat = args.repeat;
     config.outstanding = args.outstanding as usize;
     config.timeout = Duration::try_from_secs_f64(args.timeout).context("--timeout")?;
+    config.warmup = Duration::try_from_secs_f64(args.warmup).context("--warmup")?;
     let format = args.format;
     on_runtime(async move {
         let shutdown = Shutdown::on_signals().context("cannot listen to signals")?;

@@ -27,6 +27,7 @@ mod error;
 mod json;
 pub mod parse;
 pub mod presets;
+mod ratio;
 #[cfg(test)]
 mod tests;
 pub mod v1;
@@ -34,6 +35,7 @@ mod wire;
 
 pub use error::{Newer, ScenarioError};
 pub use parse::{Parsed, from_value, json_schema, parse_json, to_canonical_json};
+pub use ratio::{RatioConflict, WaitLimit};
 
 use crate::id::{ClassId, ServerId, StageId};
 use crate::time::{Duration, Instant};

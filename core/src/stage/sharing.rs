@@ -7,7 +7,6 @@ use crate::control::{Split, SplitControl, apportion};
 use crate::frame::{LoopFrame, SplitFrame, SplitState};
 use crate::id::ClassId;
 use crate::jobs::Jobs;
-use crate::scenario::v1::{AgeingV1, ExpiredV1};
 use crate::scenario::{Class, StageSpec};
 use crate::time::{Duration, Instant};
 use crate::unit::DelayWeight;
@@ -308,11 +307,5 @@ fn best(set: ClassSet, figure: impl Fn(u8) -> f64) -> ClassSet {
 
 /// How long a class can wait at a stage before its deadline or ageing cuts the wait short, in seconds.
 fn longest_s(spec: &StageSpec, class: &Class) -> f64 {
-    let deadline = class.deadline.filter(|_| spec.expired == ExpiredV1::Shed);
-    let ageing = match &spec.ageing {
-        AgeingV1::None => None,
-        AgeingV1::Promote { after_us } => after_us.first().map(|&us| Duration::from_micros(us)),
-        AgeingV1::Share { after_us, .. } => Some(Duration::from_micros(*after_us)),
-    };
-    [deadline, ageing].into_iter().flatten().map(Duration::as_secs_f64).fold(f64::INFINITY, f64::min)
+    spec.longest_wait(class).map_or(f64::INFINITY, |(limit, _)| limit.as_secs_f64())
 }

@@ -9,8 +9,8 @@ mod equilibrium;
 pub use equilibrium::{Customers, Equilibrium, equilibrium};
 
 use crate::scenario::v1::{AgeingV1, BalancerV1, BatchV1, LawV1, LoadV1, OrderV1, PoolV1, QueueV1, SizeV1};
-use crate::scenario::{Class, Scenario, StageSpec, Work};
-use crate::time::Duration;
+use crate::scenario::{Action, Class, Scenario, StageSpec, Work};
+use crate::time::{Duration, Instant};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -280,6 +280,46 @@ const LEAST_WAIT: f64 = 1.0;
 /// Closed clients of a stage that keeps waits in proportion: where they come to rest if it does so to perfection, and its
 /// workers are always busy.
 fn in_proportion(scenario: &Scenario, stage: &StageSpec) -> Result<Theory, WhyNot> {
+    let (rest, customers) = rest_of(scenario, stage, |_| (1.0, 1.0))?;
+    let response_s = rest.delay_s.iter().zip(&customers).map(|(d, class)| d + class.service_s).collect();
+    let model = String::from("closed clients in overload, delays in proportion (Little)");
+    Ok(Theory { model, wait_s: rest.delay_s, response_s, loss: 0.0 })
+}
+
+/// Where closed clients of a stage that keeps waits in proportion are heading at `now`, under the load and the work that
+/// the events have brought until then.
+///
+/// # Errors
+/// The first assumption that fails.
+pub fn heading(scenario: &Scenario, now: Instant) -> Result<Equilibrium, WhyNot> {
+    let [stage] = scenario.stages.as_slice() else { return Err("more than one stage") };
+    if scenario.classes.iter().any(|class| class.deadline.is_some()) {
+        return Err("deadlines");
+    }
+    let mut factors = vec![(1.0, 1.0); scenario.classes.len()];
+    for event in scenario.events.iter().filter(|event| event.at <= now) {
+        let (Action::Load { class: of, .. } | Action::Service { class: of, .. }) = event.action else {
+            return Err("servers change");
+        };
+        for (class, (load, work)) in factors.iter_mut().enumerate() {
+            match event.action {
+                _ if of.is_some_and(|of| usize::from(of.0) != class) => {}
+                Action::Load { factor, .. } => *load = factor,
+                Action::Service { factor, .. } => *work = factor,
+                _ => {}
+            }
+        }
+    }
+    rest_of(scenario, stage, |class| factors[class]).map(|(rest, _)| rest)
+}
+
+/// The equilibrium of a stage's clients if there are as many times more of each class, and their work is as many times
+/// longer, as `factors` says of it.
+fn rest_of(
+    scenario: &Scenario,
+    stage: &StageSpec,
+    factors: impl Fn(usize) -> (f64, f64),
+) -> Result<(Equilibrium, Vec<Customers>), WhyNot> {
     if !stage.keeps_proportion() {
         return Err("arrivals are not Poisson");
     }
@@ -289,7 +329,8 @@ fn in_proportion(scenario: &Scenario, stage: &StageSpec) -> Result<Theory, WhyNo
     let mut customers = Vec::new();
     let (speed, workers) =
         if stage.own_work().is_some() { (1.0, stage.workers) } else { held(scenario, stage)? };
-    for class in &scenario.classes {
+    for (at, class) in scenario.classes.iter().enumerate() {
+        let (load, work) = factors(at);
         let LoadV1::Closed { clients, think, count } = &class.load else {
             return Err("some clients wait for their answer, others do not");
         };
@@ -298,8 +339,8 @@ fn in_proportion(scenario: &Scenario, stage: &StageSpec) -> Result<Theory, WhyNo
         }
         let service = stage.own_work().unwrap_or(&class.service);
         customers.push(Customers {
-            clients: f64::from(*clients),
-            service_s: service.mean_us() / 1e6 / speed,
+            clients: f64::from(*clients) * load,
+            service_s: service.mean_us() / 1e6 / speed * work,
             think_s: think.mean_us() / 1e6,
             weight: class.delay_weight.get(),
         });
@@ -322,9 +363,7 @@ fn in_proportion(scenario: &Scenario, stage: &StageSpec) -> Result<Theory, WhyNo
     if least.fold(f64::INFINITY, f64::min) < LEAST_WAIT {
         return Err("the overload is slight: workers are idle now and then");
     }
-    let response_s = rest.delay_s.iter().zip(&customers).map(|(d, class)| d + class.service_s).collect();
-    let model = String::from("closed clients in overload, delays in proportion (Little)");
-    Ok(Theory { model, wait_s: rest.delay_s, response_s, loss: 0.0 })
+    Ok((rest, customers))
 }
 
 /// A policy of the stage that the closed forms know nothing of.
@@ -462,6 +501,11 @@ mod tests {
 
     /// Two classes of closed clients on 64 workers of a stage, with parts of the stage given.
     fn closed(clients: u32, stage: &str) -> Result<Theory, WhyNot> {
+        of(&closed_clients(clients, stage, ""))
+    }
+
+    /// The scenario of it, with events.
+    fn closed_clients(clients: u32, stage: &str, events: &str) -> Scenario {
         let class = |name: &str, weight: u32| {
             alloc::format!(
                 r#"{{"name":"{name}","delay_weight":{weight},"load":{{"kind":"closed","clients":{clients},
@@ -470,11 +514,29 @@ mod tests {
         };
         let text = alloc::format!(
             r#"{{"tidegate":1,"classes":[{},{}],"stages":[{{"name":"s","workers":64,{stage},
-                "work":{{"at":"stage","service":{{"law":"exponential","mean_us":250000}}}}}}]}}"#,
+                "work":{{"at":"stage","service":{{"law":"exponential","mean_us":250000}}}}}}],"events":[{events}]}}"#,
             class("a", 1),
             class("b", 2)
         );
-        of(&crate::scenario::parse_json(&text).unwrap().check().unwrap())
+        crate::scenario::parse_json(&text).unwrap().check().unwrap()
+    }
+
+    /// Paper P, 0.9: the first class doubles, and where the pool is heading moves with it.
+    #[test]
+    fn a_change_of_load_or_work_moves_where_clients_are_heading() {
+        let events = r#"{"at_us":10000000,"do":"load","class":"a","factor":2},
+            {"at_us":20000000,"do":"service","factor":4},{"at_us":30000000,"do":"load","factor":0.01}"#;
+        let scenario = closed_clients(200, r#""order":"wtp""#, events);
+        let at =
+            |s: u64| heading(&scenario, Instant::from_nanos(s * 1_000_000_000)).map(|rest| rest.workers[0]);
+        for (s, want) in [(0, 37.7), (9, 37.7), (10, 49.0)] {
+            let got = at(s).unwrap();
+            assert!((got - want).abs() <= 0.051, "{got} workers at {s} s, want {want}");
+        }
+        let longer = closed_clients(400, r#""order":"wtp""#, "");
+        assert!(at(20).unwrap() > at(10).unwrap(), "four times the work: thinking matters less");
+        assert!(at(30).is_err(), "nobody is left to wait");
+        assert_eq!(heading(&longer, Instant::START).unwrap().delay_s, of(&longer).unwrap().wait_s);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
-use tidegate_core::frame::{Cause, Frame, Gauged};
+use tidegate_core::frame::{Cause, Frame, Gauged, LoopFrame, SplitState, StageFrame};
+use tidegate_core::scenario::Scenario;
 use tidegate_core::{link, scenario};
 
 use super::body::Reply;
@@ -177,7 +178,8 @@ fn readable(gate: &Gate, frame: &Frame) -> Value {
                     let waiting: u32 = now.waiting.iter().skip(i).step_by(scenario.classes.len()).sum();
                     json!({
                         "name": class.name, "waiting": waiting, "busy": here.busy, "slots": here.slots,
-                        "started": here.started, "shed": here.shed, "oldest_wait_s": here.oldest_wait_s,
+                        "started": here.started, "shed": here.shed, "wait_sum_s": here.wait_sum_s,
+                        "oldest_wait_s": here.oldest_wait_s,
                     })
                 })
                 .collect();
@@ -199,7 +201,7 @@ fn readable(gate: &Gate, frame: &Frame) -> Value {
             json!({
                 "name": stage.name, "workers": now.workers, "batch": now.batch, "limit": now.limit,
                 "worked_s": now.worked_s, "wasted_s": now.wasted_s, "gauged": unit, "levels": levels,
-                "classes": classes,
+                "classes": classes, "split": readable_split(scenario, now),
             })
         })
         .collect();
@@ -215,6 +217,40 @@ fn readable(gate: &Gate, frame: &Frame) -> Value {
         })
         .collect();
     json!({ "now_s": frame.now.as_secs_f64(), "classes": classes, "stages": stages, "servers": servers })
+}
+
+/// What the controller of a stage's split makes of it; null where there is none.
+fn readable_split(scenario: &Scenario, stage: &StageFrame) -> Value {
+    let split = &stage.split;
+    if split.state == SplitState::None {
+        return Value::Null;
+    }
+    let name = |class: usize| scenario.classes.get(class).map(|class| class.name.as_str());
+    let classes: Vec<Value> = split
+        .classes
+        .iter()
+        .zip(&stage.classes)
+        .enumerate()
+        .map(|(number, (now, here))| {
+            json!({
+                "name": name(number), "slots": here.slots, "share": now.share, "target": now.target,
+                "delay_s": now.delay_s, "error": now.error, "output": now.output, "a": now.a, "b": now.b,
+                "gains": now.gains, "trust": now.trust, "uncertainty": now.uncertainty, "bias": now.bias,
+                "margin": now.margin, "flags": flags(now.flags),
+            })
+        })
+        .collect();
+    let stuck = (split.state == SplitState::Infeasible).then(|| name(split.stuck as usize)).flatten();
+    json!({
+        "state": split.state.name(), "stuck": stuck, "samples": split.samples, "moved": split.moved,
+        "resolution": split.resolution, "classes": classes,
+    })
+}
+
+/// Names of the flags that are set.
+fn flags(bits: u32) -> Vec<&'static str> {
+    let set = LoopFrame::FLAGS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+    set.map(|(_, &name)| name).collect()
 }
 
 fn text(status: StatusCode, text: &'static str) -> Response<Reply> {

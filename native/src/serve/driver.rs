@@ -459,6 +459,87 @@ mod tests {
         assert_eq!(slot.waited(), Duration::ZERO);
     }
 
+    /// Two classes at one stage whose split is looked at every 0.25 s.
+    fn split_driver() -> Arc<Driver> {
+        driver_of(
+            r#"{"tidegate":1,"classes":[{"name":"high"},{"name":"low","delay_weight":4}],
+            "stages":[{"name":"serve","workers":4,"work":{"at":"servers"},"split_by":{"policy":"stc_lead"},
+                "queue":{"policy":"tail_drop","limit":1000}}],
+            "servers":[{"name":"a"}]}"#,
+        )
+    }
+
+    /// Looks of the controller of the first stage's split so far.
+    fn samples(driver: &Driver) -> u64 {
+        let mut frame = Frame::default();
+        driver.frame(&mut frame);
+        frame.stages[0].split.samples
+    }
+
+    /// Lets so much time pass, in steps that come due at no particular moment.
+    async fn pass(ms: u64) {
+        tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_split_is_looked_at_each_period_though_nobody_comes() {
+        let driver = split_driver();
+        pass(249).await;
+        assert_eq!(samples(&driver), 0, "not before its period is over");
+        pass(2).await;
+        assert_eq!(samples(&driver), 1, "the timer has looked");
+        pass(9_750).await;
+        assert_eq!(samples(&driver), 40, "ten seconds, four looks each");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_split_is_looked_at_each_period_however_much_comes() {
+        let driver = split_driver();
+        // Three of four workers are held for good, and every 7 ms somebody comes, is given the last or waits, and leaves:
+        // the deadlines of those who wait are all the timer had before.
+        let mut held = Vec::new();
+        for class in [0, 0, 1] {
+            held.push(driver.arrive(ClassId(class), PATIENCE, None).unwrap().wait().await.unwrap());
+        }
+        for n in 0..1_429_u64 {
+            let ticket = driver.arrive(ClassId((n % 2) as u8), PATIENCE, None).unwrap();
+            pass(7).await;
+            drop(ticket);
+        }
+        assert_eq!(samples(&driver), 40, "ten seconds, four looks each");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_standstill_a_split_is_looked_at_once_and_then_each_period() {
+        let driver = split_driver();
+        pass(1).await;
+        // As when the machine slept: no timer ran meanwhile.
+        tokio::time::advance(std::time::Duration::from_secs(3_600)).await;
+        pass(1).await;
+        let woken = samples(&driver);
+        assert!(woken <= 2, "an hour is not caught up with, found {woken} looks");
+        pass(1_000).await;
+        assert_eq!(samples(&driver) - woken, 4, "and it goes on as before");
+    }
+
+    #[test]
+    fn the_core_never_sees_time_step_back() {
+        let driver = Driver::new(&tidegate_core::scenario::presets::get("demo").unwrap().scenario());
+        let seen = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..2_000 {
+                        driver.change(|_, now| seen.lock().unwrap().push(now));
+                    }
+                });
+            }
+        });
+        let seen = seen.into_inner().unwrap();
+        assert_eq!(seen.len(), 8_000);
+        assert!(seen.is_sorted(), "the moments of all threads' changes, in the order the core saw them");
+    }
+
     #[test]
     fn a_time_lies_in_the_first_bucket_that_is_not_below_it() {
         let mut buckets = Buckets::default();

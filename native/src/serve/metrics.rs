@@ -7,7 +7,7 @@
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tidegate_core::frame::{Cause, Frame, Gauged, LevelFrame};
+use tidegate_core::frame::{Cause, Frame, Gauged, LevelFrame, LoopFrame, SplitState, StageFrame};
 
 use super::driver::{BOUNDS_MS, Buckets};
 use super::proxy::Gate;
@@ -91,6 +91,15 @@ pub(crate) fn render(gate: &Gate) -> String {
             page.sample(format_args!("stage=\"{stage_name}\",class=\"{name}\""), class.started);
         }
     }
+    page.family("tidegate_queue_wait_seconds", "summary", "Time in a stage's queue of those given a worker.");
+    for (stage_name, stage) in stages() {
+        for (name, class) in class_names.iter().zip(&stage.classes) {
+            let labels = format!("stage=\"{stage_name}\",class=\"{name}\"");
+            page.line("_sum", &labels, class.wait_sum_s);
+            page.line("_count", &labels, class.started);
+        }
+    }
+    splits(&mut page, &stage_names, &class_names, &frame.stages);
 
     page.family("tidegate_workers", "gauge", "Workers of a stage.");
     for (stage_name, stage) in stages() {
@@ -198,6 +207,100 @@ pub(crate) fn render(gate: &Gate) -> String {
     page.family("tidegate_build_info", "gauge", "Version of the program; always 1.");
     page.sample(format_args!("version=\"{}\"", env!("CARGO_PKG_VERSION")), 1);
     page.text
+}
+
+/// What the controllers of splits make of their stages; nothing for stages without one.
+fn splits(page: &mut Page, stage_names: &[String], class_names: &[String], stages: &[StageFrame]) {
+    let splits = || {
+        let splits = stage_names.iter().zip(stages).map(|(name, stage)| (name, &stage.split));
+        splits.filter(|(_, split)| split.state != SplitState::None)
+    };
+    page.family("tidegate_split_state", "gauge", "What a controlled split does: 1 for the present state.");
+    for (stage, split) in splits() {
+        for state in SplitState::ALL.iter().filter(|state| **state != SplitState::None) {
+            let labels = format_args!("stage=\"{stage}\",state=\"{}\"", state.name());
+            page.sample(labels, u8::from(*state == split.state));
+        }
+    }
+    page.family("tidegate_split_samples_total", "counter", "Looks of the controller of a split.");
+    for (stage, split) in splits() {
+        page.sample(format_args!("stage=\"{stage}\""), split.samples);
+    }
+    page.family("tidegate_split_moved_total", "counter", "Workers moved from class to class.");
+    for (stage, split) in splits() {
+        page.sample(format_args!("stage=\"{stage}\""), split.moved);
+    }
+    page.family(
+        "tidegate_split_resolution_ratio",
+        "gauge",
+        "Relative error of a delay ratio that whole workers leave.",
+    );
+    for (stage, split) in splits() {
+        page.sample(format_args!("stage=\"{stage}\""), split.resolution);
+    }
+    type Of = fn(&LoopFrame) -> f64;
+    let of_classes: [(&str, &str, Of); 4] = [
+        ("tidegate_split_share_ratio", "Share of the workers a class should have.", |c| c.share),
+        ("tidegate_split_target_ratio", "Share of the sum of delays a class should bear.", |c| c.target),
+        (
+            "tidegate_split_delay_seconds",
+            "Mean time in the queue of those given a worker in the controller's last window.",
+            |c| c.delay_s,
+        ),
+        (
+            "tidegate_delay_error_ratio",
+            "That delay over what the ratio asks of the class, less 1; 0 is on target.",
+            |c| c.error.exp_m1(),
+        ),
+    ];
+    for (name, help, of) in of_classes {
+        page.family(name, "gauge", help);
+        for (stage, split) in splits() {
+            for (class, seen) in class_names.iter().zip(&split.classes) {
+                page.sample(format_args!("stage=\"{stage}\",class=\"{class}\""), of(seen));
+            }
+        }
+    }
+    page.family("tidegate_split_estimate", "gauge", "What the controller of a split thinks of a class.");
+    for (stage, split) in splits() {
+        for (class, seen) in class_names.iter().zip(&split.classes) {
+            for (param, value) in estimates(seen) {
+                let labels = format_args!("stage=\"{stage}\",class=\"{class}\",param=\"{param}\"");
+                page.sample(labels, value);
+            }
+        }
+    }
+    page.family(
+        "tidegate_split_flag",
+        "gauge",
+        "What limits the controller of a split for a class, 1 if so.",
+    );
+    for (stage, split) in splits() {
+        for (class, seen) in class_names.iter().zip(&split.classes) {
+            for (bit, flag) in LoopFrame::FLAGS.iter().enumerate() {
+                let labels = format_args!("stage=\"{stage}\",class=\"{class}\",flag=\"{flag}\"");
+                page.sample(labels, seen.flags >> bit & 1);
+            }
+        }
+    }
+}
+
+/// Model, gains and trust, by the names they have in `/state`; members of a list are numbered.
+const fn estimates(seen: &LoopFrame) -> [(&'static str, f64); 11] {
+    let ([a1, a2], [g0, g1, g2]) = (seen.a, seen.gains);
+    [
+        ("output", seen.output),
+        ("a1", a1),
+        ("a2", a2),
+        ("b", seen.b),
+        ("g0", g0),
+        ("g1", g1),
+        ("g2", g2),
+        ("trust", seen.trust),
+        ("uncertainty", seen.uncertainty),
+        ("bias", seen.bias),
+        ("margin", seen.margin),
+    ]
 }
 
 fn get(counter: &AtomicU64) -> u64 {

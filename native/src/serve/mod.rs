@@ -13,7 +13,7 @@
 //! | `files`, `pace` | files in place of servers, and the rate at which they are sent |
 //! | `size` | how large an answer will be |
 //! | `body`, `hold`, `fields`, `forwarded`, `answers`, `tunnel` | the parts of an exchange |
-//! | `admin`, `metrics`, `events` | what the operator sees |
+//! | `admin`, `metrics`, `events`, `watch` | what the operator sees, and hears of without asking |
 //! | `shutdown` | stopping in two steps |
 //!
 //! Everything is bounded: connections, heads, queues (by the scenario), pools, and every wait.
@@ -35,6 +35,7 @@ pub(crate) mod shutdown;
 mod size;
 mod tunnel;
 mod upstream;
+mod watch;
 
 use std::fmt;
 use std::io;
@@ -275,6 +276,7 @@ pub(crate) async fn run(
         let accepting = tokio::spawn(accept(listener, Arc::new(admin), Admin::RULES, admin_shutdown));
         (sampler, accepting)
     });
+    let watching = tokio::spawn(watch::watch(Arc::clone(&gate)));
     ready(addresses);
     accept(listener, gate, limits.rules(), shutdown).await;
     // The operator can look on to the end.
@@ -283,6 +285,7 @@ pub(crate) async fn run(
         sampler.abort();
         let _ = accepting.await;
     }
+    watching.abort();
     timer.abort();
     Ok(())
 }
