@@ -346,6 +346,12 @@ impl Gateway {
         self.counts.iter().map(|c| c.in_system).sum()
     }
 
+    /// Workers of each class at a stage; empty if all share one pool.
+    #[must_use]
+    pub fn split(&self, stage: StageId) -> &[u32] {
+        self.stages[usize::from(stage.0)].slots.split()
+    }
+
     /// Deadlines kept, for a test that they do not pile up.
     #[doc(hidden)]
     #[must_use]

@@ -9,7 +9,7 @@ use tidegate_core::frame::Cause;
 use tidegate_core::scenario::Scenario;
 use tidegate_core::scenario::v1::ModeV1;
 use tidegate_core::sim::ENGINE;
-use tidegate_core::sim::report::{ClassReport, Figure, QUANTILES, Report};
+use tidegate_core::sim::report::{ClassReport, Figure, ProportionReport, QUANTILES, Report};
 
 use crate::text::{self, BOLD, Cell, DIM, GOOD, Table, WARN, percent, styled};
 
@@ -32,6 +32,10 @@ pub(crate) fn table(scenario: &Scenario, report: &Report, speed: Speed) -> Strin
     let mut parts = vec![heading(scenario, report), requests(report)];
     parts.extend(times);
     parts.push(places(scenario, report));
+    parts.extend(scenario.stages.iter().zip(&report.stages).filter_map(|(spec, stage)| {
+        let proportion = stage.proportion.as_ref()?;
+        Some(proportions(scenario, &spec.name, proportion))
+    }));
     parts.extend(notes.render(2 * report.classes.len()));
     parts.push(closing(report, speed));
     parts.join("\n")
@@ -203,6 +207,39 @@ fn places(scenario: &Scenario, report: &Report) -> String {
     format!("{}\n{}", stages.render(), servers.render())
 }
 
+/// How well delays kept their proportions at a stage.
+fn proportions(scenario: &Scenario, stage: &str, proportion: &ProportionReport) -> String {
+    let first = format!("<delay at {stage}");
+    let mut table = Table::new([first.as_str(), "weight", "ratio", "wanted", "share", "wanted"]);
+    let known = |figure: Option<f64>, shown: fn(f64) -> String| figure.map_or_else(|| "-".into(), shown);
+    for (class, shown) in scenario.classes.iter().zip(&proportion.classes) {
+        table.row([
+            class.name.as_str().into(),
+            text::digits3(class.delay_weight.get()).into(),
+            known(shown.ratio, text::digits3).into(),
+            text::digits3(shown.target_ratio).into(),
+            known(shown.share, percent).into(),
+            percent(shown.target_share).into(),
+        ]);
+    }
+    format!("{}{}\n", table.render(), styled(DIM, errors(proportion)))
+}
+
+/// The errors of delays in a sentence.
+fn errors(proportion: &ProportionReport) -> String {
+    if proportion.below_overload {
+        return "below overload: hardly anybody waits, so there is no ratio to keep".to_owned();
+    }
+    let mut parts = Vec::new();
+    parts.extend(proportion.error.map(|error| format!("off by {} over all", percent(error))));
+    if let [Some(ten), Some(twenty)] = proportion.in_band {
+        let (ten, twenty) = (percent(ten), percent(twenty));
+        parts.push(format!("within 10 % in {ten} and within 20 % in {twenty} of the windows of 10 s"));
+    }
+    parts.extend(proportion.moved.map(|moved| format!("{} workers moved each 5 s", text::digits3(moved))));
+    parts.join("; ")
+}
+
 fn closing(report: &Report, speed: Speed) -> String {
     let theory = match &report.theory {
         Ok(theory) if theory.loss > 0.0 => {
@@ -308,6 +345,27 @@ mod tests {
         assert_eq!(shown(&known, ModeV1::Steady), "2.31 ± 0.10 ms");
         assert_eq!(shown(&unknown, ModeV1::Steady), "run longer");
         assert_eq!(shown(&unknown, ModeV1::Transient), "~2.3 ms");
+    }
+
+    #[test]
+    fn delays_are_judged_in_a_sentence_unless_nobody_waits() {
+        let mut proportion = ProportionReport {
+            error: Some(0.012),
+            in_band: [Some(0.95), Some(1.0)],
+            moved: Some(1.8),
+            below_overload: false,
+            classes: Vec::new(),
+        };
+        assert_eq!(
+            errors(&proportion),
+            "off by 1.2 % over all; within 10 % in 95.0 % and within 20 % in 100.0 % of the windows of 10 s; \
+             1.80 workers moved each 5 s"
+        );
+        proportion.below_overload = true;
+        assert!(errors(&proportion).starts_with("below overload"));
+        let unknown =
+            ProportionReport { below_overload: false, error: None, in_band: [None; 2], ..proportion };
+        assert_eq!(errors(&unknown), "1.80 workers moved each 5 s");
     }
 
     #[test]

@@ -198,3 +198,29 @@ fn a_full_second_stage_sheds_work_already_paid_for() {
     assert!(run.stages[1].shed[0] > 90, "half of 200 are too many: {}", run.stages[1].shed[0]);
     assert!((run.stages[1].utilisation - 1.0).abs() < 0.01);
 }
+
+/// Work that begins after the event is longer, at a stage and at a server; what was begun before is not, and the other class
+/// is left alone.
+#[test]
+fn a_class_asks_for_more_work_from_an_event_on() {
+    let scenario = scenario(
+        r#"{"tidegate":1,"run":{"horizon_us":1000000,"mode":"transient"},
+            "classes":[{"name":"a","load":{"kind":"deterministic","rate_per_s":5},
+                        "service":{"law":"constant","mean_us":80000}},
+                       {"name":"b","load":{"kind":"deterministic","rate_per_s":5},
+                        "service":{"law":"constant","mean_us":40000}}],
+            "stages":[{"name":"receive","workers":2,
+                       "work":{"at":"stage","service":{"law":"constant","mean_us":10000}}},
+                      {"name":"serve","workers":2,"work":{"at":"servers"}}],
+            "servers":[{"name":"x","slots":2}],
+            "events":[{"at_us":450000,"do":"service","class":"a","factor":2},
+                      {"at_us":700000,"do":"service","factor":1}]}"#,
+    );
+    let run = Simulation::new(&scenario, 0, None).unwrap().finish();
+    let [a, b] = [&run.classes[0].response, &run.classes[1].response];
+    // Asked at 0, 200 and 400 ms: 90 ms. At 600 ms: twice 10 and twice 80 ms, as the second event comes when it is at the
+    // server already. At 800 ms: 90 ms.
+    assert_eq!(a.sum(), u128::from((4 * 90 + 180) * MS), "responses of a");
+    assert_eq!((a.min(), a.max()), (Some(90 * MS), Some(180 * MS)));
+    assert_eq!(b.sum(), u128::from(5 * 50 * MS), "b was not meant, and then restored to what it was");
+}

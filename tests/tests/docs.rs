@@ -220,12 +220,14 @@ fn what_the_documents_show_runs_and_gives_the_hashes_they_say() {
 #[test]
 fn the_report_is_documented_key_by_key() {
     let chapter = read("docs/src/command-line.md");
-    let scenario = presets::get("flash-crowd").expect("a preset").scenario();
-    let run = Simulation::new(&scenario, 0, None).expect("no trace is needed").finish();
     let mut keys = BTreeSet::new();
-    collect(&Report::of(&scenario, &[run]).to_json(&scenario), &mut keys);
-    let history = History::new(Names::from(&scenario), Duration::from_millis(1_000));
-    keys.extend(history.column_names().map(|name| name.split('.').next().unwrap_or(name).to_owned()));
+    for preset in ["flash-crowd", "pdd-two-class"] {
+        let scenario = presets::get(preset).expect("a preset").scenario();
+        let run = Simulation::new(&scenario, 0, None).expect("no trace is needed").finish();
+        collect(&Report::of(&scenario, &[run]).to_json(&scenario), &mut keys);
+        let history = History::new(Names::from(&scenario), Duration::from_millis(1_000));
+        keys.extend(history.column_names().map(|name| name.split('.').next().unwrap_or(name).to_owned()));
+    }
     for key in keys {
         assert!(chapter.contains(&format!("`{key}")), "docs/src/command-line.md does not explain `{key}`");
     }

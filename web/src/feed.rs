@@ -3,9 +3,10 @@
 
 use crate::draw::{Cast, PictureModel};
 use std::collections::VecDeque;
-use tidegate_core::frame::Frame;
+use tidegate_core::frame::{Frame, LoopFrame, SplitFrame, SplitState};
 use tidegate_core::measure::{History, Names};
 use tidegate_core::scenario::Scenario;
+use tidegate_core::theory;
 use tidegate_core::time::Duration;
 
 /// A running system.
@@ -27,6 +28,34 @@ pub struct Feed {
     recent: VecDeque<Frame>,
     // Average and `max_p` of every class at every stage, a number for each point of the history.
     trails: Vec<[Vec<f64>; 2]>,
+    splits: Vec<SplitTrail>,
+}
+
+/// How the controlled split of a stage went, with a number for each point of the history.
+#[derive(Clone, Debug, Default)]
+pub struct SplitTrail {
+    /// Part of the time in which there was nothing to enforce, 0 to 1.
+    pub idle: Vec<f64>,
+    /// Logarithm of the delay over its target, by class.
+    pub errors: Vec<Vec<f64>>,
+    /// Model it began with, by class, if it was seen: what the output keeps of its last two changes, and how it
+    /// answers the input.
+    pub start: Vec<Option<([f64; 2], f64)>>,
+}
+
+impl SplitTrail {
+    /// Brings the trail to `points` points, of which the last is `now`.
+    fn remember(&mut self, now: &SplitFrame, points: usize) {
+        keep(&mut self.idle, points, f64::from(u8::from(now.state == SplitState::Idle)));
+        self.errors.resize(now.classes.len(), Vec::new());
+        self.start.resize(now.classes.len(), None);
+        for (class, seen) in now.classes.iter().enumerate() {
+            keep(&mut self.errors[class], points, seen.error);
+            if seen.flags & LoopFrame::LEARNED == 0 {
+                self.start[class] = Some((seen.a, seen.b));
+            }
+        }
+    }
 }
 
 /// Span that rates and means of the picture are taken over: short enough to follow, long enough to count.
@@ -52,6 +81,7 @@ impl Feed {
             window_s,
             recent: VecDeque::new(),
             trails: Vec::new(),
+            splits: Vec::new(),
             scenario,
         }
     }
@@ -94,6 +124,9 @@ impl Feed {
         }
         if let (Some(before), Some(now)) = (self.recent.front(), self.recent.back()) {
             self.model = PictureModel::new(&self.cast, before, now);
+            if let [stage] = self.model.stages.as_mut_slice() {
+                stage.theory = theory::heading(&self.scenario, now.now).ok().map(|rest| rest.workers);
+            }
         }
     }
 
@@ -134,6 +167,22 @@ impl Feed {
             keep(&mut trail[0], points, gauge.average);
             keep(&mut trail[1], points, gauge.max_p);
         }
+        self.splits.resize(frame.stages.len(), SplitTrail::default());
+        for (trail, stage) in self.splits.iter_mut().zip(&frame.stages) {
+            trail.remember(&stage.split, points);
+        }
+    }
+
+    /// How the split of a stage went; `None` where no controller moves it.
+    #[must_use]
+    pub fn split(&self, stage: usize) -> Option<&SplitTrail> {
+        self.splits.get(stage).filter(|trail| !trail.errors.is_empty())
+    }
+
+    /// The first stage whose split is controlled.
+    #[must_use]
+    pub fn controlled_stage(&self) -> Option<usize> {
+        (0..self.splits.len()).find(|&k| self.split(k).is_some())
     }
 
     /// How the average and the `max_p` of a class's level at a stage went, in step with the history.
@@ -211,6 +260,20 @@ mod tests {
             keep(&mut trail, points, value);
         }
         assert_eq!(trail, [2.0, 6.0, 6.0], "two means, and what came after");
+    }
+
+    #[test]
+    fn a_split_is_remembered_with_the_model_it_began_with() {
+        let frame = |state, error: f64, b: f64, flags| SplitFrame {
+            state,
+            classes: vec![LoopFrame { error, b, flags, ..LoopFrame::default() }],
+            ..SplitFrame::default()
+        };
+        let mut trail = SplitTrail::default();
+        trail.remember(&frame(SplitState::Idle, 0.5, -1.0, 0), 1);
+        trail.remember(&frame(SplitState::Steering, 0.25, -2.0, LoopFrame::LEARNED), 2);
+        assert_eq!((trail.idle, trail.errors), (vec![1.0, 0.0], vec![vec![0.5, 0.25]]));
+        assert_eq!(trail.start, [Some(([0.0; 2], -1.0))], "not the one that was learned");
     }
 
     #[test]

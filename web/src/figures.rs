@@ -62,6 +62,12 @@ pub fn ratio(x: f64) -> String {
     }
 }
 
+/// A ratio that is held against a target: `0.97`, `2.03`, `12.1`.
+#[must_use]
+pub fn fine(x: f64) -> String {
+    if x < 10.0 && x.is_finite() { trimmed(x, 2) } else { ratio(x) }
+}
+
 /// A chance: two digits, three where it is small.
 #[must_use]
 pub fn chance(p: f64) -> String {

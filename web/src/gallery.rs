@@ -34,6 +34,15 @@ const CHINESE: &[(&str, &str, &str)] = &[
     ("early-drop-vs-late-drop-late", "晚拒绝", "如果每个阶段各自拒绝呢？"),
     ("retry-storm", "重试风暴", "人潮已经退去，为什么过载还在继续？"),
     ("retry-storm-calmed", "平息重试风暴", "如果让队列保持很短呢？"),
+    ("pdd-two-class", "延迟一比二", "Gold 的客户增加一倍，等待还能是 Silver 的一半吗？"),
+    ("pdd-open-loop", "延迟听其自然", "线程划分一直不变，各类的延迟会怎样？"),
+    ("pdd-reservation", "事先留好配额", "配额正合高峰，其他时候还能保持比例吗？"),
+    ("pdd-best-effort", "两类排一队", "如果两类排同一条队列呢？"),
+    ("pdd-three-class", "延迟一比二比四", "一类负载加倍又回落，三类还能保持 1 : 2 : 4 吗？"),
+    ("pdd-operating-point", "从轻载到重载", "适合重载的控制器，轻载时还能保持比例吗？"),
+    ("pdd-small-pool", "八个线程", "多一个或少一个线程，比例就差一半，还能保持多准？"),
+    ("pdd-class-flip", "人潮易位", "人潮从一类转到另一类，线程多快能跟上？"),
+    ("wrong-prior", "猜错了增益", "控制器开始时假定的增益差了四倍，会怎样？"),
 ];
 
 /// Title of a scenario in a language: translated if it is a preset's, else as it is.
@@ -101,6 +110,9 @@ pub fn drawing(name: &str) -> &'static str {
         }
         name if name.starts_with("early") => {
             r#"<path d="M20 34h60M100 34h50M170 34h50" stroke="var(--ink-3)" stroke-width="1.6"/><path d="M90 12v44M160 12v44" stroke="var(--ink)" stroke-width="3"/><path d="M80 34c10 0 4 20 4 38M150 34c10 0 4 20 4 38" stroke="var(--loss)" fill="none" stroke-width="2" stroke-dasharray="4 3"/><circle cx="50" cy="34" r="5" fill="var(--k1)"/>"#
+        }
+        name if name.starts_with("pdd-") || name == "wrong-prior" => {
+            r#"<g fill="var(--k1)"><rect x="40" y="12" width="14" height="14" rx="3"/><rect x="58" y="12" width="14" height="14" rx="3"/><rect x="76" y="12" width="14" height="14" rx="3"/><rect x="40" y="32" width="14" height="14" rx="3"/><rect x="58" y="32" width="14" height="14" rx="3"/></g><g fill="var(--k2)"><rect x="76" y="32" width="14" height="14" rx="3"/><rect x="40" y="52" width="14" height="14" rx="3"/><rect x="58" y="52" width="14" height="14" rx="3"/><rect x="76" y="52" width="14" height="14" rx="3"/></g><path d="M112 42h88" stroke="var(--ink)" stroke-dasharray="4 4"/><path d="M112 42h30c4 0 4-26 8-26s6 32 12 30 6-4 12-4h26" fill="none" stroke="var(--k2)" stroke-width="2.2"/>"#
         }
         name if name.starts_with("retry") => {
             r#"<path d="M60 60c-30-10-30-40 0-46h90m-7-6 8 6-8 6M180 24c30 10 30 40 0 46H90m7-6-8 6 8 6" fill="none" stroke="var(--loss)" stroke-width="2"/><g fill="var(--k2)"><path d="m100 36 6 6-6 6-6-6zM120 36l6 6-6 6-6-6zM140 36l6 6-6 6-6-6z"/></g>"#

@@ -9,6 +9,9 @@ use tidegate_core::frame::Gauged;
 use tidegate_core::measure::History;
 use tidegate_core::scenario::{Action, Scenario};
 
+/// A ratio of waits within this factor of its target is in band.
+const IN_BAND: f64 = 1.1;
+
 /// A track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -16,7 +19,7 @@ pub enum Kind {
     Goodput,
     /// Mean wait by class.
     Wait,
-    /// Wait by class over that of the class with the smallest target.
+    /// Wait by class over that of the class with the smallest target, each over its target: 1 is on target.
     Ratio,
     /// Requests waiting, by class.
     Queue,
@@ -35,7 +38,7 @@ pub fn kinds(feed: &Feed, explained: Option<usize>) -> Vec<Kind> {
     let first = scenario.classes.first().map(|c| c.delay_weight);
     let targets = scenario.classes.iter().any(|c| Some(c.delay_weight) != first);
     let mut kinds = vec![Kind::Goodput, Kind::Wait];
-    if targets {
+    if targets || feed.controlled_stage().is_some() {
         kinds.push(Kind::Ratio);
     }
     kinds.push(Kind::Queue);
@@ -53,7 +56,7 @@ pub fn name(kind: Kind, w: &Words) -> (&'static str, &'static str) {
     match kind {
         Kind::Goodput => (w.track_goodput, w.per_second),
         Kind::Wait => (w.track_wait, ""),
-        Kind::Ratio => (w.track_ratio, ""),
+        Kind::Ratio => (w.track_ratio, w.ratio_unit),
         Kind::Queue => (w.track_queue, ""),
         Kind::Busy => (w.track_busy, ""),
         Kind::Servers => (w.track_servers, ""),
@@ -94,6 +97,48 @@ fn class_columns(feed: &Feed, h: &History, what: &str) -> Vec<Vec<f64>> {
     feed.scenario.classes.iter().map(|c| column(h, &format!("{what}.{}", c.name))).collect()
 }
 
+/// A figure of every class by index, at one stage.
+fn at_stage(feed: &Feed, h: &History, what: &str, stage: usize) -> Vec<Vec<f64>> {
+    let name = &feed.scenario.stages[stage].name;
+    feed.scenario.classes.iter().map(|c| column(h, &format!("{what}.{name}.{}", c.name))).collect()
+}
+
+/// The class that ratios are taken to, the one with the smallest target, and each class's target over its.
+fn targets(feed: &Feed) -> (usize, Vec<f64>) {
+    let weights: Vec<f64> = feed.cast.classes.iter().map(|c| c.delay_weight).collect();
+    let to = (0..weights.len()).min_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
+    let least = weights.get(to).copied().unwrap_or(1.0);
+    (to, weights.iter().map(|weight| weight / least).collect())
+}
+
+/// Wait of each class over that of the class with the smallest target, each over its target, and at last the stretches
+/// without a ratio: there the top of any axis, else a gap. Waits of whole steps, whatever the policy, so that policies
+/// can be compared.
+fn ratios(feed: &Feed, h: &History) -> Vec<Vec<f64>> {
+    let (to, targets) = targets(feed);
+    let control = feed.controlled_stage();
+    let waits = match control {
+        Some(stage) if feed.scenario.stages.len() > 1 => at_stage(feed, h, "wait_s", stage),
+        _ => class_columns(feed, h, "wait_s"),
+    };
+    let known = class_columns(feed, h, "wait_ratio");
+    let idle = |i: usize| match control.and_then(|stage| feed.split(stage)) {
+        Some(trail) => trail.idle.get(i).is_none_or(|&part| part > 0.5),
+        None => known.iter().all(|v| v.get(i).is_none_or(|ratio| ratio.is_nan())),
+    };
+    let points = waits.iter().map(Vec::len).min().unwrap_or(0);
+    let ratio = |class: usize, i: usize| {
+        let ratio = waits[class][i] / waits[to][i] / targets[class];
+        if idle(i) || !(ratio > 0.0 && ratio.is_finite()) { f64::NAN } else { ratio }
+    };
+    let of = |class: usize| -> Vec<f64> {
+        if class == to { Vec::new() } else { (0..points).map(|i| ratio(class, i)).collect() }
+    };
+    let mut lists: Vec<Vec<f64>> = (0..waits.len()).map(of).collect();
+    lists.push((0..points).map(|i| if idle(i) { f64::MAX } else { f64::NAN }).collect());
+    lists
+}
+
 /// Numbers of one track, ready to be drawn and read.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
@@ -110,6 +155,8 @@ pub struct Plot {
     pub kinds: Vec<Kind>,
     numbers: Vec<Numbers>,
     order: Vec<usize>,
+    /// Wait wanted of each class, over that of the class with the smallest target.
+    targets: Vec<f64>,
     /// Lower and upper threshold of the averages, and whether they are seconds.
     thresholds: (f64, f64, bool),
     /// Time of the first number.
@@ -140,7 +187,8 @@ impl Plot {
             })
             .collect();
         let start_s = t.first().copied().unwrap_or(0.0);
-        Self { kinds, numbers, order: feed.cast.order.clone(), thresholds, start_s, step_s }
+        let (_, targets) = targets(feed);
+        Self { kinds, numbers, order: feed.cast.order.clone(), targets, thresholds, start_s, step_s }
     }
 
     /// What the painter draws.
@@ -182,12 +230,19 @@ impl Plot {
                 }
             }
             Kind::Ratio => {
-                let most = largest(n.lists.iter().map(Vec::as_slice));
-                let layers = ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))).collect();
-                let label = |v: f64| {
-                    if v < 1000.0 { format!("{}×", figures::ratio(v)) } else { format!("{}k×", v / 1000.0) }
-                };
-                Track::logarithmic(0.1, most.clamp(2.0, 1e4), label, layers)
+                let (ratios, idle) = n.lists.split_at(self.order.len().min(n.lists.len()));
+                let points = ratios.iter().map(Vec::len).max().unwrap_or(0);
+                let all = |at: f64| Cow::Owned(vec![at; points]);
+                let mut layers =
+                    vec![Layer::Range { low: all(1.0 / IN_BAND), high: all(IN_BAND), ink: Ink::Ink2 }];
+                layers.extend(idle.iter().map(|v| Layer::Area {
+                    from: None,
+                    to: borrowed(v),
+                    ink: Ink::Ink3,
+                }));
+                layers.push(Layer::other(all(1.0), Ink::Ink3));
+                layers.extend(ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))));
+                Track::around_one(ratios.iter().flatten().copied(), figures::fine, layers)
             }
             Kind::Queue => {
                 let classes: Vec<(usize, Cow<'a, [f64]>)> = ranked().map(|(r, v)| (r, borrowed(v))).collect();
@@ -282,7 +337,18 @@ impl Plot {
                 out
             }
             Kind::Ratio => {
-                ranked().map(|(r, v)| (Some(r), format!("{}×", figures::ratio(v)), Tell::Main)).collect()
+                if n.lists.last().is_some_and(|idle| n.lists.len() > self.order.len() && at(idle).is_some()) {
+                    return vec![(None, w.below_overload.to_owned(), Tell::Side)];
+                }
+                let target = |rank: usize| self.targets.get(self.order[rank]).copied().unwrap_or(1.0);
+                let told: Vec<(usize, f64)> = ranked().collect();
+                let wanted: Vec<String> = told.iter().map(|&(r, _)| figures::fine(target(r))).collect();
+                let mut out: Vec<_> =
+                    told.iter().map(|&(r, v)| (Some(r), figures::fine(v * target(r)), Tell::Main)).collect();
+                if !out.is_empty() {
+                    out.push((None, fill(w.wanted, &[&wanted.join(" : ")]), Tell::Side));
+                }
+                out
             }
             Kind::Queue => {
                 let all: f64 = ranked().map(|(_, v)| v).sum();
@@ -360,9 +426,13 @@ fn lists(feed: &Feed, h: &History, kind: Kind) -> Vec<Vec<f64>> {
             vec![good, lost]
         }
         Kind::Wait => class_columns(feed, h, "wait_s"),
-        Kind::Ratio => class_columns(feed, h, "wait_ratio"),
+        Kind::Ratio => ratios(feed, h),
         Kind::Queue => per_class(feed, h, "queue"),
-        Kind::Busy => per_class(feed, h, "busy"),
+        Kind::Busy => match feed.controlled_stage() {
+            // Where workers change class it matters whose they are, not whether they are busy.
+            Some(stage) => at_stage(feed, h, "slots", stage),
+            None => per_class(feed, h, "busy"),
+        },
         Kind::Average(stage) => {
             let trail = |class: usize, what: usize| {
                 feed.trail(stage, class).map(|t| t[what].clone()).unwrap_or_default()
@@ -471,11 +541,15 @@ mod tests {
     use crate::words::ENGLISH;
     use tidegate_core::frame::Frame;
     use tidegate_core::scenario::presets;
+    use tidegate_core::scenario::v1::LoadV1;
     use tidegate_core::sim::Simulation;
     use tidegate_core::time::{Duration, Instant};
 
     fn played(name: &str, step_s: f64) -> Feed {
-        let scenario = presets::get(name).expect("a preset").scenario();
+        play(presets::get(name).expect("a preset").scenario(), step_s)
+    }
+
+    fn play(scenario: Scenario, step_s: f64) -> Feed {
         let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
         let mut feed = Feed::new(1, scenario, 2.0, step_s);
         let mut frame = Frame::default();
@@ -510,6 +584,72 @@ mod tests {
         let reading = plot.reading(row, 5.0, &ENGLISH);
         assert_eq!(reading.len(), 4, "three averages and the height of the curve: {reading:?}");
         assert!(reading[2].1.parse::<f64>().is_ok_and(|low| low > 200.0), "{reading:?}");
+    }
+
+    /// A crowd whose serving stage has this order, and a controlled split if asked for.
+    fn crowd(order: &str, controlled: bool) -> Feed {
+        let mut wire = presets::get("flash-crowd").expect("a preset").scenario().wire().clone();
+        crate::knobs::put(&mut wire, "stages[1].order", Some(order.into()));
+        if controlled {
+            crate::knobs::share_workers(&mut wire, 1, 2);
+        }
+        play(Scenario::check(wire).expect("runs"), 1.0)
+    }
+
+    #[test]
+    fn ratios_of_any_policy_are_held_against_their_target() {
+        let feed = crowd("wtp", false);
+        let lists = ratios(&feed, &feed.history);
+        let (to, targets) = targets(&feed);
+        assert!(lists[to].is_empty() && targets[to] == 1.0);
+        let last = feed.cast.order[2];
+        let name = &feed.scenario.classes[last].name;
+        let known = feed.history.column(&format!("wait_ratio.{name}")).expect("a column").v;
+        let told = lists[last].iter().zip(known).filter(|(r, _)| r.is_finite());
+        let mut count = 0;
+        for (ratio, known) in told {
+            assert!(
+                (ratio * targets[last] - known).abs() < 1e-9,
+                "{ratio} of {}, want {known}",
+                targets[last]
+            );
+            count += 1;
+        }
+        assert!(count > 20, "{count} steps with a ratio");
+        let near = lists[last].iter().filter(|r| (1.0 / IN_BAND..=IN_BAND).contains(*r)).count();
+        assert!(2 * near > count, "waiting-time priority keeps to its target: {near} of {count}");
+    }
+
+    /// What the track of ratios says at a moment.
+    fn told(feed: &Feed, at_s: f64) -> Vec<(Option<usize>, String, Tell)> {
+        let plot = Plot::new(feed, None, None);
+        let row = plot.kinds.iter().position(|k| *k == Kind::Ratio).expect("targets differ");
+        plot.reading(row, at_s, &ENGLISH)
+    }
+
+    #[test]
+    fn where_there_is_nothing_to_enforce_there_is_no_ratio() {
+        let nothing = [(None, "below overload: nothing to enforce".to_owned(), Tell::Side)];
+        let feed = crowd("wtp", false);
+        assert_eq!(told(&feed, 20.0), nothing);
+        let busy = told(&feed, 115.0);
+        assert_eq!(busy.len(), 3, "two ratios and what was wanted, {busy:?}");
+        assert_eq!(busy[2].1, "of 2 : 4");
+        // The same where a controller says so, not the length of the queue.
+        let mut wire = crowd("wtp", true).scenario.wire().clone();
+        wire.events.clear();
+        wire.classes.iter_mut().for_each(|c| c.load = LoadV1::Poisson { rate_per_s: 30.0 });
+        assert_eq!(told(&play(Scenario::check(wire).expect("runs"), 1.0), 100.0), nothing);
+    }
+
+    #[test]
+    fn workers_of_a_controlled_split_are_shown_by_whose_they_are() {
+        let feed = crowd("strict_priority", true);
+        let plot = Plot::new(&feed, None, None);
+        let row = plot.kinds.iter().position(|k| *k == Kind::Busy).expect("always");
+        let told: u32 =
+            plot.reading(row, 20.0, &ENGLISH).iter().map(|r| r.1.parse::<u32>().expect("a count")).sum();
+        assert_eq!(told, feed.scenario.stages[1].workers, "idle ones too");
     }
 
     #[test]

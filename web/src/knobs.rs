@@ -7,7 +7,7 @@
 use crate::view::icons;
 use crate::words::{Word, Words};
 use serde_json::{Map, Value};
-use tidegate_core::scenario::v1::{PoolV1, QueueV1, ScenarioV1};
+use tidegate_core::scenario::v1::{PoolV1, QueueV1, ScenarioV1, SplitByV1};
 use tidegate_core::scenario::{from_value, to_canonical_json};
 
 /// What a number counts, and how it is shown.
@@ -29,6 +29,8 @@ pub enum Unit {
     Kb,
     /// Bytes a second, shown as megabytes a second.
     MbPerSecond,
+    /// Periods of a controller.
+    Windows,
 }
 
 impl Unit {
@@ -54,6 +56,7 @@ impl Unit {
             Self::Times => "×",
             Self::Kb => "kB",
             Self::MbPerSecond => "MB/s",
+            Self::Windows => w.windows,
         }
     }
 }
@@ -230,12 +233,14 @@ pub fn choose(s: &mut ScenarioV1, path: &str, choice: &Choice, to: usize) {
     // The word of nothing at all takes the object away.
     let some = choice.arms.get(to).is_some_and(|arm| !arm.word.is_empty());
     put(s, path, some.then(|| choice.object(to, at(&root, path))));
-    make_room(s);
+    tidy(s);
 }
 
-/// Lets every pool that is controlled hold the workers its stage begins with.
-fn make_room(s: &mut ScenarioV1) {
+/// Lets every pool that is controlled hold the workers its stage begins with, and takes from a split that is not
+/// what only one that is can have.
+fn tidy(s: &mut ScenarioV1) {
     for stage in &mut s.stages {
+        stage.dither &= stage.split_by != SplitByV1::Fixed;
         let workers = stage.workers;
         if let PoolV1::Threads { min, max, .. }
         | PoolV1::Aimd { min, max, .. }
@@ -541,8 +546,158 @@ pub static QUEUE: Choice = Choice {
             icons::PLOT_LEVEL,
             &[knob("threshold", |w| w.threshold, Whole(Unit::Requests, Is(1e6), (1.0, 10_000.0)))],
         ),
+        arm(
+            "admission_window",
+            |w| w.policy_admission_window,
+            |w| w.about_admission_window,
+            icons::PLOT_SPLIT,
+            &[
+                knob("target_us", |w| w.wanted_of_one, Number(Unit::Ms, Need(500e3), (1.0, 30_000.0))),
+                window(1e6),
+                gain(0.2, 0.001, 1.0),
+                limit(Is(10_000.0)),
+            ],
+        ),
     ],
 };
+
+// ----- a split -----
+
+const fn window(usual: f64) -> Knob {
+    knob("period_us", |w| w.period, Number(Unit::S, Is(usual), (0.01, 60.0)))
+}
+
+const fn gain(usual: f64, low: f64, high: f64) -> Knob {
+    knob("gain", |w| w.gain, Number(Unit::None, Is(usual), (low, high)))
+}
+
+const fn pole(usual: f64) -> Knob {
+    helped("pole", |w| w.pole, |w| w.pole_help, Number(Unit::None, Is(usual), (0.0, 0.95)))
+}
+
+const fn terms(key: &'static str, label: Word, usual: f64) -> Knob {
+    knob(key, label, Whole(Unit::None, Is(usual), (1.0, 3.0)))
+}
+
+const FORGETTING: Knob = knob("forgetting", |w| w.forgetting, Number(Unit::None, Is(0.98), (0.8, 1.0)));
+const TUNE: Knob = helped("tune", |w| w.tune, |w| w.tune_help, Flag(true));
+
+static SPLIT_BY: Choice = Choice {
+    tag: "policy",
+    arms: &[
+        plain("fixed", |w| w.split_fixed, &[]),
+        arm(
+            "stc_lead",
+            |w| w.split_stc_lead,
+            |w| w.about_stc_lead,
+            "",
+            &[
+                window(250e3),
+                TUNE,
+                helped("prior", |w| w.prior, |w| w.prior_help, Number(Unit::None, Is(1.0), (0.05, 20.0))),
+            ],
+        ),
+        arm("stc_served", |w| w.split_stc_served, |w| w.about_stc_served, "", &[window(1e6), TUNE]),
+        arm(
+            "stc_paper",
+            |w| w.split_stc_paper,
+            |w| w.about_stc_paper,
+            "",
+            &[
+                window(10e6),
+                pole(0.6),
+                FORGETTING,
+                knob(
+                    "design",
+                    |w| w.design,
+                    Kind::Words(
+                        &[
+                            ("pole_placement", |w| w.design_poles),
+                            ("minimum_variance", |w| w.design_variance),
+                        ],
+                        0,
+                    ),
+                ),
+                knob("warm_up", |w| w.warm_up, Whole(Unit::Windows, Is(6.0), (0.0, 60.0))),
+                terms("a_terms", |w| w.a_terms, 2.0),
+                terms("b_terms", |w| w.b_terms, 1.0),
+                knob("lag", |w| w.dead_time, Whole(Unit::Windows, Is(1.0), (1.0, 3.0))),
+            ],
+        ),
+        arm(
+            "pid",
+            |w| w.split_pid,
+            |w| w.about_pid,
+            "",
+            &[
+                window(5e6),
+                knob("kp", |_| "Kp", Number(Unit::None, Is(0.2), (0.0, 2.0))),
+                knob("ki", |_| "Ki", Number(Unit::None, Is(0.2), (0.0, 2.0))),
+                knob("kd", |_| "Kd", Number(Unit::None, Is(0.0), (0.0, 2.0))),
+            ],
+        ),
+        arm(
+            "pairwise_pi",
+            |w| w.split_pairwise_pi,
+            |w| w.about_pairwise_pi,
+            "",
+            &[
+                window(30e6),
+                gain(0.3, 0.0, 2.0),
+                knob("zero", |w| w.zero, Number(Unit::None, Is(0.05), (0.0, 0.999))),
+            ],
+        ),
+        arm(
+            "pairwise_stc",
+            |w| w.split_pairwise_stc,
+            |w| w.about_pairwise_stc,
+            "",
+            &[window(5e6), pole(0.5), FORGETTING],
+        ),
+        arm(
+            "feed_forward",
+            |w| w.split_feed_forward,
+            |w| w.about_feed_forward,
+            "",
+            &[
+                window(1e6),
+                knob("think_us", |w| w.think, Number(Unit::S, Is(0.0), (0.0, 10.0))),
+                knob("trim", |w| w.trim, Number(Unit::None, Is(0.02), (0.0, 1.0))),
+            ],
+        ),
+    ],
+};
+
+/// What the split of a stage follows, as a knob of the stage.
+pub static SPLIT: Knob = knob("split_by", |w| w.split_by, Kind::Choice(&SPLIT_BY, 0));
+
+/// What a split has besides its parts and what it follows.
+pub static LENDING: Knob =
+    helped("lend_after_us", |w| w.lend_after, |w| w.lend_help, Number(Unit::S, Off, (0.0, 60.0)));
+/// The same of one that is controlled.
+pub static DITHER: Knob = helped("dither", |w| w.dither, |w| w.dither_help, Flag(false));
+
+/// Lets all share the workers of a stage (0), splits them for good (1), or lets the split follow the waits (2).
+pub fn share_workers(s: &mut ScenarioV1, stage: usize, how: usize) {
+    let Some(spec) = s.stages.get(stage) else { return };
+    let split = !spec.split.is_empty();
+    let controlled = spec.split_by.word() != "fixed";
+    if (split || controlled) && how == 0 {
+        put(s, &format!("stages[{stage}].lend_after_us"), None);
+    }
+    if controlled != (how == 2) {
+        choose(s, &format!("stages[{stage}].split_by"), &SPLIT_BY, usize::from(how == 2));
+    }
+    if split != (how > 0) {
+        crate::edit::split(s, stage, how > 0);
+    }
+}
+
+/// Name of what a split follows.
+#[must_use]
+pub fn split_name(split_by: &SplitByV1, w: &Words) -> &'static str {
+    SPLIT_BY.arms.iter().find(|arm| arm.word == split_by.word()).map_or("", |arm| (arm.name)(w))
+}
 
 /// Who goes first.
 pub const ORDERS: &[(&str, Word)] = &[
@@ -823,17 +978,26 @@ mod tests {
             ("batch", &BATCH),
             ("size", &SIZE),
             ("adapt", &ADAPT),
+            ("split_by", &SPLIT_BY),
         ] {
             check_choice(&schema, def, choice);
         }
         check(shape(&schema, "stage", None), "stage", STAGE, "", true);
+        check(shape(&schema, "stage", None), "stage", &[SPLIT, LENDING, DITHER], "", true);
         check(shape(&schema, "class", None), "class", CLASS, "", true);
         check(shape(&schema, "priority", None), "priority", PRIORITY, "", false);
     }
 
     #[test]
     fn every_policy_can_be_chosen_and_run() {
-        for (path, choice) in [("queue", &QUEUE), ("ageing", &AGEING), ("pool", &POOL), ("batch", &BATCH)] {
+        let all = [
+            ("queue", &QUEUE),
+            ("ageing", &AGEING),
+            ("pool", &POOL),
+            ("batch", &BATCH),
+            ("split_by", &SPLIT_BY),
+        ];
+        for (path, choice) in all {
             // Batches are for stages that work themselves.
             let mut s = wire();
             for (i, arm) in choice.arms.iter().enumerate() {
@@ -843,6 +1007,27 @@ mod tests {
                 if let Err(e) = Scenario::check(s.clone()) {
                     panic!("{}: {e}", arm.word);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn workers_are_shared_split_or_led_without_loose_ends() {
+        let mut s = wire();
+        for how in [2, 1, 2, 0, 1, 0, 2, 0] {
+            share_workers(&mut s, 1, how);
+            let spec = &s.stages[1];
+            assert_eq!(spec.split.is_empty(), how == 0, "a split has parts to begin with");
+            assert_eq!(spec.split_by.word(), if how == 2 { "stc_lead" } else { "fixed" });
+            if how > 0 {
+                turn(&mut s, "stages[1].lend_after_us", &LENDING, 2.0);
+                assert_eq!(s.stages[1].lend_after_us, Some(2_000_000));
+            }
+            if how == 2 {
+                put(&mut s, "stages[1].dither", Some(true.into()));
+            }
+            if let Err(e) = Scenario::check(s.clone()) {
+                panic!("{how}: {e}");
             }
         }
     }

@@ -1,12 +1,13 @@
 //! The state of the system in one sentence, and up to four facts that prove it.
 //!
 //! Which facts are chosen follows a fixed order: a broken server, a starved class, an order turned around, a ratio of
-//! waits far from its target, wasted work, loss, a control at its stop, waits. They are told in another: who is served best comes first, what is broken last.
+//! waits far from its target or held by a controller, wasted work, loss, a control at its stop, waits. They are told in another: who is served best comes first, what is broken last.
 
 use crate::draw::PictureModel;
 use crate::draw::model::{StageClassView, StageView};
 use crate::figures;
 use crate::words::{Words, fill};
+use tidegate_core::frame::{LoopFrame, SplitState};
 use tidegate_core::scenario::v1::{LawV1, LoadV1, SizeV1};
 use tidegate_core::scenario::{Action, Class, Scenario, ServerSpec, Work};
 use tidegate_core::time::{Duration, Instant};
@@ -282,16 +283,19 @@ impl Teller<'_> {
     }
 
     fn ratio(&mut self) -> Option<Fact> {
-        let stage = busiest(self.model)?;
-        if !self.model.has_wait_targets || stage.waiting < PictureModel::RATIO_NEEDS_WAITING {
+        let led = self.model.stages.iter().find(|s| s.is_controlled());
+        let stage = led.or_else(|| busiest(self.model))?;
+        let asked = self.model.has_wait_targets || led.is_some();
+        if !asked || !stage.has_ratio() {
             return None;
         }
         let (best, worst) = (*self.model.order.first()?, *self.model.order.last()?);
         let (a, b) = (stage.classes.get(best)?.wait_s?, stage.classes.get(worst)?.wait_s?);
         let target = self.model.classes[worst].delay_weight / self.model.classes[best].delay_weight;
         let ratio = b / a;
-        let off = (ratio / target - 1.0).abs() > RATIO_MAY_BE_OFF;
-        if !(ratio.is_finite() && off && ratio < 1000.0) {
+        // Where a controller holds it, it is told though it is right.
+        let off = led.is_some() || (ratio / target - 1.0).abs() > RATIO_MAY_BE_OFF;
+        if !(ratio.is_finite() && off && ratio < 1000.0) || best == worst {
             return None;
         }
         self.note(3, worst, &[ratio]);
@@ -300,12 +304,42 @@ impl Teller<'_> {
             if many { self.words.fact_ratio_many } else { self.words.fact_ratio },
             &[
                 self.name(worst),
-                vec![Piece::Strong(figures::ratio(ratio))],
+                vec![Piece::Strong(figures::fine(ratio))],
                 vec![Piece::Text(self.class_name(best))],
-                vec![Piece::Text(figures::ratio(target))],
+                vec![Piece::Text(figures::fine(target))],
             ],
         );
         Some(Fact { importance: 2, place: 2, pieces })
+    }
+
+    /// What a controller of a split cannot do at present, and why.
+    fn split(&mut self) -> Vec<Fact> {
+        let w = self.words;
+        let Some((k, stage)) = self.model.stages.iter().enumerate().find(|(_, s)| s.is_controlled()) else {
+            return Vec::new();
+        };
+        let stuck = stage.control.stuck as usize;
+        let (state, words) = match stage.control.state {
+            SplitState::Idle => (0, w.fact_idle),
+            SplitState::Infeasible if stuck < self.model.classes.len() => {
+                (1, if plural(&self.class_name(stuck)) { w.fact_stuck_many } else { w.fact_stuck })
+            }
+            SplitState::Fallback => (2, w.fact_fallback),
+            _ => (3, ""),
+        };
+        let mut facts = Vec::new();
+        if !words.is_empty() {
+            self.note(23, k * 4 + state, &[]);
+            let about = if state == 1 { self.name(stuck) } else { Vec::new() };
+            facts.push(Fact { importance: 1, place: 3, pieces: Self::pieces(words, &[about]) });
+        }
+        let limited = |seen: &LoopFrame| seen.flags & LoopFrame::WAIT_LIMITED != 0;
+        if let Some(class) = stage.control.classes.iter().position(limited).filter(|_| state != 0) {
+            self.note(24, class, &[]);
+            let pieces = Self::pieces(w.fact_limited, &[self.name(class)]);
+            facts.push(Fact { importance: 2, place: 3, pieces });
+        }
+        facts
     }
 
     /// Time spent upstream on requests that were then turned away, at the stage where that is most.
@@ -478,6 +512,7 @@ pub fn tell(
     let ratio = teller.ratio();
     let ratio_told = ratio.is_some();
     facts.extend(ratio);
+    facts.extend(teller.split());
     facts.extend(teller.inverted());
     facts.extend(teller.wasted());
     facts.extend(teller.loss());
@@ -596,6 +631,34 @@ mod tests {
         assert!(told(&model).contains(stop), "{}", told(&model));
         model.stages[2].classes.iter_mut().for_each(|c| c.gauge.max_p = 0.25);
         assert!(!told(&model).contains(stop), "{}", told(&model));
+    }
+
+    #[test]
+    fn what_a_controlled_split_holds_is_told_and_what_it_cannot() {
+        let (scenario, mut model) = at("flash-crowd", 110.0, 115.0);
+        let told = |model: &PictureModel| tell(&ENGLISH, &scenario, model, false, &|_| None).plain();
+        let stage = &mut model.stages[1];
+        stage.control.classes = vec![LoopFrame::default(); 3];
+        stage.control.stuck = 0;
+        let mut set = |state: SplitState, waits: f64, flags: u32| {
+            let stage = &mut model.stages[1];
+            stage.control.state = state;
+            stage.control.classes[2].flags = flags;
+            let (first, last) = (model.order[0], model.order[2]);
+            stage.classes[first].wait_s = Some(0.5);
+            stage.classes[last].wait_s = Some(0.5 * waits);
+            told(&model)
+        };
+        let held = set(SplitState::Steering, 4.06, 0);
+        assert!(held.contains("wait 4.06× as long as Checkout (target 4×)."), "{held}");
+        let idle = set(SplitState::Idle, 9.0, LoopFrame::WAIT_LIMITED);
+        assert!(idle.contains("Below overload: there is no ratio to enforce."), "{idle}");
+        assert!(!idle.contains("as long as") && !idle.contains("cuts the wait"), "{idle}");
+        let stuck = set(SplitState::Infeasible, 9.0, LoopFrame::WAIT_LIMITED);
+        assert!(stuck.contains("already has its one worker and still waits less than its share."), "{stuck}");
+        assert!(stuck.contains("A deadline or ageing cuts the wait of"), "{stuck}");
+        let fallback = set(SplitState::Fallback, 4.0, 0);
+        assert!(fallback.contains("The split goes by its rule"), "{fallback}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: speed, measured side by side in one run, because figures of different days do not compare.
 
+pub(crate) mod control;
 pub(crate) mod ratio;
 pub(crate) mod seda;
 

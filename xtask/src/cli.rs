@@ -16,6 +16,7 @@ cargo xtask COMMAND
   bench queue      what a request costs a stage where a thousand wait, and where a million do
   bench seda       3 x 300 clients and real files, first come first served against priorities
   bench ratio      whether a ratio of delays is held on real sockets, beside HAProxy
+  bench control    how well delays keep their proportions: what is demanded, and what is shown
   parity           hash of every preset in native debug, native release, Node and Chromium
   tidy             the rules of this repository that no compiler checks
 
@@ -45,6 +46,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         ["bench", "queue"] => bench::queue(&workspace),
         ["bench", "seda"] => bench::seda::run(&workspace),
         ["bench", "ratio"] => bench::ratio::run(&workspace),
+        ["bench", "control"] => bench::control::run(&workspace),
         ["parity"] => parity::run(&workspace),
         ["tidy"] => tidy::run(&workspace),
         _ => bail!("unknown command: {}\n\n{HELP}", words.join(" ")),

@@ -8,6 +8,7 @@ mod bench;
 mod browser;
 mod cli;
 mod files;
+mod glue;
 mod module;
 mod packages;
 mod parity;

@@ -1,6 +1,6 @@
 //! Builds the standard library for WebAssembly, once, where the distribution ships only its source.
 //!
-//! The result is a private sysroot in `target/wasm-std/<release>-<commit>`; every project build is then an ordinary
+//! The result is a private sysroot in `target/wasm-std/<release>-<commit>-<feature>`; every project build is then an ordinary
 //! stable build with `--sysroot`. Building std anew in each project build (`-Z build-std`) also works, but repeats it for
 //! each profile, and the switch that allows it would reach every dependency's build script.
 
@@ -16,6 +16,9 @@ use crate::{files, process, say};
 
 /// Name of the crate whose only purpose is to depend on std.
 const PROBE: &str = "probe";
+/// What the library is built for; part of the folder's name, so that a library built otherwise is not taken for it. The
+/// page downloads what it uses of std: sorting and formatting by the plain algorithms are a fraction of the fast ones.
+const SIZE: &str = "optimize_for_size";
 
 impl Target {
     /// The parts of the standard library that a build for this target needs.
@@ -38,7 +41,7 @@ pub(crate) fn ensure(
     linker: &Path,
 ) -> Result<PathBuf> {
     // A security update of the compiler changes the commit, and with it the folder.
-    let key = format!("{}-{}", version.release, version.commit);
+    let key = format!("{}-{}-{SIZE}", version.release, version.commit);
     let sysroot = workspace.target.join("wasm-std").join(key);
     let ready = sysroot.join(format!("{}.ready", target.triple()));
     if ready.is_file() {
@@ -65,7 +68,8 @@ fn build(target: Target, linker: &Path, sysroot: &Path) -> Result<()> {
         // Bitcode is for the link-time optimisation of the builds that use this library.
         .env(target.variable("RUSTFLAGS"), "-Cembed-bitcode=yes")
         .args(["build", "--release", "--target", target.triple(), "--target-dir", "t"])
-        .arg(format!("-Zbuild-std={}", target.parts()));
+        .arg(format!("-Zbuild-std={}", target.parts()))
+        .arg(format!("-Zbuild-std-features={SIZE}"));
     process::run(&mut cargo)?;
     let built = probe.join("t").join(target.triple()).join("release/deps");
     let library = sysroot.join("lib/rustlib").join(target.triple()).join("lib");
@@ -77,7 +81,7 @@ fn build(target: Target, linker: &Path, sysroot: &Path) -> Result<()> {
 
 fn write_probe(folder: &Path) -> Result<()> {
     let manifest = format!(
-        "[workspace]\n[package]\nname = \"{PROBE}\"\nedition = \"2021\"\n[profile.release]\npanic = \"abort\"\n"
+        "[workspace]\n[package]\nname = \"{PROBE}\"\nedition = \"2021\"\n[profile.release]\nopt-level = \"s\"\npanic = \"abort\"\n"
     );
     files::write_if_changed(&folder.join("Cargo.toml"), manifest.as_bytes())?;
     files::write_if_changed(&folder.join("src/lib.rs"), b"#![no_std]\n")?;

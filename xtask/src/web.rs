@@ -12,7 +12,7 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::toolchain::{Target, WasmToolchain};
 use crate::workspace::Workspace;
-use crate::{files, process, say, site};
+use crate::{files, glue, process, say, site};
 
 /// Names the generated files: `NAME.js` and `NAME_bg.wasm`.
 pub(crate) const MODULE: &str = "tidegate_web";
@@ -64,14 +64,19 @@ fn generate(workspace: &Workspace, wasm: &Path) -> Result<()> {
         return mirror(&fresh, &workspace.pkg());
     }
     files::remove_folder(&fresh)?;
-    Bindgen::new()
+    let mut output = Bindgen::new()
         .input_bytes(MODULE, input.clone())
         .web(true)?
         .typescript(false)
         .remove_name_section(true)
         .remove_producers_section(true)
-        .generate(&fresh)
+        .generate_output()
         .context("wasm-bindgen could not process the module")?;
+    let names = glue::number_imports(&mut output);
+    output.emit(&fresh).context("wasm-bindgen could not write the module")?;
+    let script = fresh.join(format!("{MODULE}.js"));
+    let js = fs::read_to_string(&script).with_context(|| format!("cannot read {}", script.display()))?;
+    files::write_if_changed(&script, glue::rewrite(&js, &names).as_bytes())?;
     mirror(&fresh, &workspace.pkg())?;
     files::write_if_changed(&stamp, &input)?;
     Ok(())

@@ -11,7 +11,7 @@ use crate::time::{Duration, Instant};
 /// Least `max_p` a rule makes, unless a scenario begins lower.
 const BOTTOM: f64 = 0.01;
 /// Most `max_p` a rule makes, unless a scenario begins higher.
-const TOP: f64 = 0.5;
+pub const TOP: f64 = 0.5;
 /// Least time between two steps of Floyd's rule.
 const FLOYD_PERIOD: Duration = Duration::from_millis(500);
 

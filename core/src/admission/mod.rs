@@ -21,6 +21,7 @@ mod tail_drop;
 mod work_red;
 mod wred;
 
+pub use adapt::TOP as MAX_P_STOP;
 pub use adaptive_rate::AdaptiveRate;
 pub use admission_window::AdmissionWindow;
 pub use codel::CoDel;

@@ -351,8 +351,9 @@ impl Layout {
     }
 }
 
+/// Read as text, as scenarios are: a reader of bytes would be a second copy of all of `serde_json` in the page.
 fn read_object(line: &[u8]) -> Option<serde_json::Map<String, serde_json::Value>> {
-    match serde_json::from_slice(line) {
+    match serde_json::from_str(core::str::from_utf8(line).ok()?) {
         Ok(serde_json::Value::Object(object)) if line.len() <= LONGEST_LINE => Some(object),
         _ => None,
     }

@@ -7,9 +7,9 @@
 //!
 //! The same columns feed `simulate --series`, the page's tracks and the live view.
 
-use crate::frame::{ClassFrame, Frame, LevelFrame, StageClassFrame, StageFrame};
+use crate::frame::{ClassFrame, Frame, LevelFrame, LoopFrame, SplitState, StageClassFrame, StageFrame};
 use crate::scenario::Scenario;
-use crate::scenario::v1::QueueV1;
+use crate::scenario::v1::{QueueV1, SplitByV1};
 use crate::time::{Duration, Instant};
 use alloc::format;
 use alloc::string::String;
@@ -34,8 +34,22 @@ pub struct Names {
     /// Priority levels whose queue control has figures, by stage; none where it has none. Shorter than the stages
     /// if the last ones have none.
     pub gauged_levels: Vec<u8>,
+    /// What is known of the delays of the classes, by stage. Shorter than the stages if nothing is of the last ones.
+    pub compared: Vec<Compared>,
     /// Server names, by server.
     pub servers: Vec<String>,
+}
+
+/// What is known of how a stage's delays compare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compared {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The delays themselves.
+    Delays,
+    /// The delays, and what the controller of its split makes of them.
+    Controlled,
 }
 
 impl From<&Scenario> for Names {
@@ -48,6 +62,15 @@ impl From<&Scenario> for Names {
                 .stages
                 .iter()
                 .map(|s| if has_gauges(&s.queue) { s.levels } else { 0 })
+                .collect(),
+            compared: scenario
+                .stages
+                .iter()
+                .map(|stage| match stage.split_by {
+                    SplitByV1::Fixed if scenario.compares_delays(stage) => Compared::Delays,
+                    SplitByV1::Fixed => Compared::Nothing,
+                    _ => Compared::Controlled,
+                })
                 .collect(),
             servers: scenario.servers.iter().map(|s| s.name.clone()).collect(),
         }
@@ -64,6 +87,16 @@ impl Names {
     fn gauged(&self) -> impl Iterator<Item = (usize, u8)> {
         let stages = self.gauged_levels.iter().enumerate();
         stages.flat_map(|(stage, &levels)| (0..levels).map(move |level| (stage, level)))
+    }
+
+    /// Stages of which at least so much is known.
+    fn compared(&self, least: Compared) -> impl Iterator<Item = usize> {
+        let stages = self.compared.iter().enumerate();
+        stages
+            .filter(move |&(_, &known)| {
+                known == Compared::Controlled || (known == Compared::Delays && least == Compared::Delays)
+            })
+            .map(|(stage, _)| stage)
     }
 
     /// The class that ratios are taken to: smallest delay weight, the first of equals. `None` without classes.
@@ -108,6 +141,8 @@ pub struct Column<'a> {
 /// | `utilisation.STAGE` | share of the workers that are busy |
 /// | `workers.STAGE`, `promoted_per_s.STAGE`, `wasted.STAGE` | workers, promotions a second, time at earlier stages spent on jobs turned away here (seconds a second) |
 /// | `average.STAGE.LEVEL`, `drop_p.STAGE.LEVEL`, `max_p.STAGE.LEVEL` | what the queue control goes by, the probability that who asks is turned away, the height of its curve; only where the control has them |
+/// | `delay_ratio.STAGE.CLASS` | delay over its weight, over the (geometric) mean of the classes: 1 is on target. Where a split is controlled, as its controller last saw it; where delays are compared otherwise, of jobs that started in the step; NaN while there is nothing to compare |
+/// | `share.STAGE.CLASS`, `output.STAGE.CLASS`, `b.STAGE.CLASS`, `trust.STAGE.CLASS` | of a controlled split: share of the workers it should have, what its controller acts on, how the model in use says the output answers, and how well the learned model predicts against the first |
 /// | `weight.SERVER`, `load.SERVER`, `picked_per_s.SERVER` | balancer weight, jobs in flight, jobs sent a second |
 /// | `up.SERVER` | 1 if it takes jobs, 0 if not |
 ///
@@ -251,6 +286,17 @@ fn measured_names(names: &Names) -> Vec<String> {
     }
     for what in ["average", "drop_p", "max_p"] {
         all.extend(names.gauged().map(|(stage, level)| format!("{what}.{}.{level}", names.stages[stage])));
+    }
+    let compared = |what: &str, least: Compared| -> Vec<String> {
+        let of = |stage: usize| {
+            let stage = &names.stages[stage];
+            names.classes.iter().map(|class| format!("{what}.{stage}.{class}")).collect::<Vec<_>>()
+        };
+        names.compared(least).flat_map(of).collect()
+    };
+    all.extend(compared("delay_ratio", Compared::Delays));
+    for (what, _) in LOOP_COLUMNS {
+        all.extend(compared(what, Compared::Controlled));
     }
     for what in ["weight", "load", "picked_per_s", "up"] {
         all.extend(per_server(what));
@@ -546,6 +592,22 @@ fn take_samples(names: &Names, last: &Frame, next: &Frame, out: &mut Vec<Sample>
         }));
     }
 
+    for stage in names.compared(Compared::Delays) {
+        delay_ratios(&names.delay_weights, &last.stages[stage], &next.stages[stage], |ratio| {
+            // Without a ratio there is nothing to weigh.
+            out.push(Sample { v: ratio, weight: if ratio.is_nan() { 0.0 } else { dt } });
+        });
+    }
+    for (_, of) in LOOP_COLUMNS {
+        for stage in names.compared(Compared::Controlled) {
+            let loops = &next.stages[stage].split.classes;
+            out.extend((0..names.classes.len()).map(|class| match loops.get(class) {
+                Some(one) => level(of(one)),
+                None => Sample { v: f64::NAN, weight: 0.0 },
+            }));
+        }
+    }
+
     let in_flight = |n: &[u32]| n.iter().map(|&n| u64::from(n)).sum::<u64>() as f64;
     out.extend(next.servers.iter().map(|s| level(s.weight)));
     out.extend(next.servers.iter().map(|s| level(in_flight(&s.in_flight))));
@@ -553,10 +615,46 @@ fn take_samples(names: &Names, last: &Frame, next: &Frame, out: &mut Vec<Sample>
     out.extend(next.servers.iter().map(|s| level(f64::from(u8::from(s.up)))));
 }
 
+/// A column's name and where it is read.
+type LoopColumn = (&'static str, fn(&LoopFrame) -> f64);
+
+/// What is shown of the controller of a split, by class, in the order of the columns.
+const LOOP_COLUMNS: [LoopColumn; 4] = [
+    ("share", |one| one.share),
+    ("output", |one| one.output),
+    ("b", |one| one.b),
+    ("trust", |one| one.trust),
+];
+
+/// Hands over the delay of each class over its weight, over the geometric mean of those that have one; NaN for a class
+/// without, and for all while next to nobody waits.
+fn delay_ratios(weights: &[f64], last: &StageFrame, next: &StageFrame, mut take: impl FnMut(f64)) {
+    if !next.split.classes.is_empty() {
+        let known = next.split.state != SplitState::Idle;
+        for one in &next.split.classes {
+            // What was not seen yet has no delay, and its error is 0 by convention.
+            let seen = known && one.delay_s > 0.0;
+            take(if seen { libm::exp(one.error) } else { f64::NAN });
+        }
+        return;
+    }
+    let log = |class: usize| -> Option<f64> {
+        let (last, next) = (&last.classes[class], &next.classes[class]);
+        let started = next.started.saturating_sub(last.started);
+        let waited_s = next.wait_sum_s - last.wait_sum_s;
+        (started > 0 && waited_s > 0.0).then(|| libm::log(waited_s / started as f64 / weights[class]))
+    };
+    let logs = || (0..next.classes.len()).map(log);
+    let known = logs().flatten().count();
+    // A ratio needs two.
+    let mean = if known > 1 { logs().flatten().sum::<f64>() / known as f64 } else { f64::NAN };
+    logs().for_each(|log| take(log.map_or(f64::NAN, |log| libm::exp(log - mean))));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::ServerFrame;
+    use crate::frame::{ServerFrame, SplitFrame};
     use alloc::string::ToString;
     use alloc::vec;
 
@@ -568,6 +666,7 @@ mod tests {
             classes: own(&["gold", "free"]),
             delay_weights: vec![1.0, 4.0],
             gauged_levels: Vec::new(),
+            compared: Vec::new(),
             stages: own(stages),
             servers: own(&["a"]),
         }
@@ -750,6 +849,54 @@ mod tests {
         check(&history, "arrived_per_s.gold", &[8.0]);
         history.clear();
         assert!(history.is_empty() && history.column("arrived_per_s.gold").is_some());
+    }
+
+    /// Gold (weight 1) waits 1 s and free (weight 4) 3 s: 1 and 0.75 normalised, geometric mean 0.866.
+    #[test]
+    fn delays_are_compared_where_they_are_to_be() {
+        let compared = |what: &[Compared]| Names { compared: what.to_vec(), ..names(&["serve"]) };
+        let mut history = History::new(compared(&[Compared::Delays]), STEP);
+        (0..=2).for_each(|n| history.push(&steady(1, n, 20)));
+        let mut idle = steady(1, 2, 20);
+        idle.now += STEP;
+        history.push(&idle);
+        let mean = libm::sqrt(0.75);
+        check(&history, "delay_ratio.serve.gold", &[1.0 / mean, 1.0 / mean, f64::NAN]);
+        check(&history, "delay_ratio.serve.free", &[mean, mean, f64::NAN]);
+        assert_eq!(history.column("share.serve.gold"), None, "nobody controls a split here");
+        assert_eq!(History::new(names(&["serve"]), STEP).column("delay_ratio.serve.gold"), None);
+    }
+
+    #[test]
+    fn what_the_controller_of_a_split_shows_is_kept() {
+        let names = Names { compared: alloc::vec![Compared::Controlled], ..names(&["serve"]) };
+        let mut history = History::new(names, STEP);
+        let with = |n: u64, state: SplitState| {
+            let mut frame = steady(1, n, 20);
+            let one = |error: f64, share: f64| LoopFrame {
+                share,
+                error,
+                output: 2.0 * error,
+                b: -1.5,
+                trust: 0.5,
+                delay_s: 1.0,
+                ..LoopFrame::default()
+            };
+            let classes = vec![one(0.25, 0.4), one(-0.25, 0.6)];
+            frame.stages[0].split = SplitFrame { state, classes, ..SplitFrame::default() };
+            frame
+        };
+        history.push(&steady(1, 0, 20));
+        history.push(&with(1, SplitState::Steering));
+        history.push(&with(2, SplitState::Idle));
+        history.push(&steady(1, 3, 20)); // from another gateway: no controller
+        check(&history, "delay_ratio.serve.gold", &[libm::exp(0.25), f64::NAN, 1.0 / libm::sqrt(0.75)]);
+        check(&history, "share.serve.free", &[0.6, 0.6, f64::NAN]);
+        check(&history, "output.serve.free", &[-0.5, -0.5, f64::NAN]);
+        check(&history, "b.serve.gold", &[-1.5, -1.5, f64::NAN]);
+        check(&history, "trust.serve.gold", &[0.5, 0.5, f64::NAN]);
+        check(&history, "slots.serve.gold", &[2.0, 2.0, 2.0]);
+        check(&history, "weight.a", &[0.5; 3]);
     }
 
     #[test]

@@ -15,8 +15,9 @@ use crate::time::{Duration, Instant};
 use crate::unit::{DelayWeight, Priority};
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::net::IpAddr;
 
 impl Scenario {
@@ -181,21 +182,17 @@ fn merge(limits: Vec<ScenarioError>, relations: Vec<ScenarioError>) -> Vec<Scena
 }
 
 impl Checks<'_> {
-    fn fail(&mut self, path: impl core::fmt::Display, rule: impl Into<String>, found: impl Into<String>) {
+    fn fail(&mut self, path: &dyn fmt::Display, rule: &dyn fmt::Display, found: &dyn fmt::Display) {
         self.errors.push(ScenarioError::new(path, rule, found));
     }
 
     fn run(&mut self, run: &RunV1) {
         match run.warmup_us {
             Some(warmup) if run.mode == ModeV1::Transient && warmup > 0 => {
-                self.fail("run.warmup_us", "0 or left out when mode is transient", warmup.to_string());
+                self.fail(&"run.warmup_us", &"0 or left out when mode is transient", &warmup);
             }
             Some(warmup) if warmup >= run.horizon_us => {
-                self.fail(
-                    "run.warmup_us",
-                    format!("below horizon_us ({})", run.horizon_us),
-                    warmup.to_string(),
-                );
+                self.fail(&"run.warmup_us", &format_args!("below horizon_us ({})", run.horizon_us), &warmup);
             }
             _ => {}
         }
@@ -211,35 +208,35 @@ impl Checks<'_> {
     }
 
     fn class(&mut self, i: usize, class: &ClassV1) {
-        self.law(&format!("classes[{i}].service"), &class.service);
+        self.law(&format_args!("classes[{i}].service"), &class.service);
         if let Some(SizeV1::Uniform { min_bytes, max_bytes }) = &class.size
             && max_bytes < min_bytes
         {
-            let rule = format!("at least min_bytes ({min_bytes})");
-            self.fail(format!("classes[{i}].size.max_bytes"), rule, max_bytes.to_string());
+            let rule = format_args!("at least min_bytes ({min_bytes})");
+            self.fail(&format_args!("classes[{i}].size.max_bytes"), &rule, &max_bytes);
         }
         if class.size.is_none()
             && let Some(link) = self.wire.stages.iter().find(|s| matches!(s.work, WorkV1::Link { .. }))
         {
-            let rule = format!("required, as the stage {} is a link", wire::quoted(&link.name));
-            self.fail(format!("classes[{i}].size"), rule, "nothing");
+            let rule = format_args!("required, as the stage {} is a link", wire::quoted(&link.name));
+            self.fail(&format_args!("classes[{i}].size"), &rule, &"nothing");
         }
         if let Some(retry) = &class.retry {
-            self.law(&format!("classes[{i}].retry.after"), &retry.after);
+            self.law(&format_args!("classes[{i}].retry.after"), &retry.after);
             if matches!(class.load, LoadV1::Closed { .. }) {
                 let rule = "left out for closed clients, who ask again after thinking";
-                self.fail(format!("classes[{i}].retry"), rule, "one");
+                self.fail(&format_args!("classes[{i}].retry"), &rule, &"one");
             }
         }
         if let LoadV1::Closed { think, count, .. } = &class.load {
-            self.law(&format!("classes[{i}].load.think"), think);
+            self.law(&format_args!("classes[{i}].load.think"), think);
             if count.is_none() && think.mean_us() == 0.0 && self.takes_no_time(class) {
                 let rule = "above 0 when no stage takes time";
-                self.fail(format!("classes[{i}].load.think"), rule, "a loop without end");
+                self.fail(&format_args!("classes[{i}].load.think"), &rule, &"a loop without end");
             }
         }
         for (j, rule) in class.rules.iter().enumerate() {
-            self.rule(&format!("classes[{i}].rules[{j}]"), rule);
+            self.rule(&format_args!("classes[{i}].rules[{j}]"), rule);
         }
     }
 
@@ -260,37 +257,37 @@ impl Checks<'_> {
             if let LoadV1::Trace { label } = &class.load {
                 let label = if label.is_empty() { &class.name } else { label };
                 if !seen.insert(label) {
-                    let path = format!("classes[{i}].load.label");
-                    self.fail(path, "unlike every other class's label", wire::quoted(label));
+                    let path = format_args!("classes[{i}].load.label");
+                    self.fail(&path, &"unlike every other class's label", &wire::quoted(label));
                 }
             }
         }
     }
 
     /// The parameters of a law that depend on each other.
-    fn law(&mut self, path: &str, law: &LawV1) {
+    fn law(&mut self, path: &dyn fmt::Display, law: &LawV1) {
         if let LawV1::Uniform { min_us, max_us } = law
             && max_us < min_us
         {
-            self.fail(format!("{path}.max_us"), format!("at least min_us ({min_us})"), max_us.to_string());
+            self.fail(&format_args!("{path}.max_us"), &format_args!("at least min_us ({min_us})"), &max_us);
         }
     }
 
-    fn rule(&mut self, path: &str, rule: &RuleV1) {
+    fn rule(&mut self, path: &dyn fmt::Display, rule: &RuleV1) {
         let RuleV1 { path: url, host, method, header, value, client, from: _ } = rule;
         if [url, host, method, header, client].iter().all(|condition| condition.is_none()) && value.is_none()
         {
-            self.fail(path, "at least one of path, host, method, header, client", "none of them");
+            self.fail(path, &"at least one of path, host, method, header, client", &"none of them");
         }
         if value.is_some() && header.is_none() {
-            self.fail(format!("{path}.header"), "required when value is given", "nothing");
+            self.fail(&format_args!("{path}.header"), &"required when value is given", &"nothing");
         }
         let mut text = |key: &str, text: &Option<String>, fits: fn(&str) -> bool, rule: &str| {
             if let Some(text) = text
                 && !text.is_empty()
                 && !fits(text)
             {
-                self.fail(format!("{path}.{key}"), rule, wire::quoted(text));
+                self.fail(&format_args!("{path}.{key}"), &rule, &wire::quoted(text));
             }
         };
         text("path", url, is_path_pattern, "a path that begins with / or *, where * stands alone or doubled");
@@ -306,8 +303,8 @@ impl Checks<'_> {
         let priority = &self.wire.priority;
         for (i, pair) in priority.size_limits.windows(2).enumerate() {
             if pair[1] <= pair[0] {
-                let path = format!("priority.size_limits[{}]", i + 1);
-                self.fail(path, format!("above the one before ({})", pair[0]), pair[1].to_string());
+                let path = format_args!("priority.size_limits[{}]", i + 1);
+                self.fail(&path, &format_args!("above the one before ({})", pair[0]), &pair[1]);
             }
         }
         let needed = levels_needed(self.wire);
@@ -316,11 +313,11 @@ impl Checks<'_> {
         }
         match priority.levels {
             Some(levels) if u32::from(levels) < needed => {
-                let rule = format!("at least {needed} (classes, stages, sizes), or clamp set");
-                self.fail("priority.levels", rule, levels.to_string());
+                let rule = format_args!("at least {needed} (classes, stages, sizes), or clamp set");
+                self.fail(&"priority.levels", &rule, &levels);
             }
             None if needed > 16 => {
-                self.fail("priority", "at most 16 levels in all, or clamp set", needed.to_string());
+                self.fail(&"priority", &"at most 16 levels in all, or clamp set", &needed);
             }
             _ => {}
         }
@@ -331,7 +328,7 @@ impl Checks<'_> {
         let at = |rest: &str| format!("stages[{i}].{rest}");
         let mut band = |path: String, min: f64, max: f64| {
             if max <= min {
-                self.fail(path, format!("above min ({min})"), max.to_string());
+                self.fail(&path, &format_args!("above min ({min})"), &max);
             }
         };
         match &stage.queue {
@@ -349,15 +346,15 @@ impl Checks<'_> {
             _ => {}
         }
         if stage.ageing != AgeingV1::None && stage.order != OrderV1::StrictPriority {
-            self.fail(at("ageing"), "with the order strict_priority only", "another order");
+            self.fail(&at("ageing"), &"with the order strict_priority only", &"another order");
         }
         if let BatchV1::Adaptive { min, max, .. } = stage.batch
             && max < min
         {
-            self.fail(at("batch.max"), format!("at least min ({min})"), max.to_string());
+            self.fail(&at("batch.max"), &format_args!("at least min ({min})"), &max);
         }
         if stage.batch != BatchV1::One && !matches!(stage.work, WorkV1::Stage { .. }) {
-            self.fail(at("batch"), "one, unless the work is at the stage", "more");
+            self.fail(&at("batch"), &"one, unless the work is at the stage", &"more");
         }
         self.pool(i, stage);
     }
@@ -371,16 +368,16 @@ impl Checks<'_> {
             return;
         };
         if max < min {
-            self.fail(format!("stages[{i}].pool.max"), format!("at least min ({min})"), max.to_string());
+            self.fail(&format_args!("stages[{i}].pool.max"), &format_args!("at least min ({min})"), &max);
         } else if !(min..=max).contains(&stage.workers) {
-            let rule = format!("from pool.min to pool.max ({min} to {max})");
-            self.fail(format!("stages[{i}].workers"), rule, stage.workers.to_string());
+            let rule = format_args!("from pool.min to pool.max ({min} to {max})");
+            self.fail(&format_args!("stages[{i}].workers"), &rule, &stage.workers);
         }
         let classes =
             if stage.split_by == SplitByV1::Fixed { stage.split.len() } else { self.wire.classes.len() };
         if min < classes as u32 {
-            let rule = format!("at least one worker for each of the {classes} classes of the split");
-            self.fail(format!("stages[{i}].pool.min"), rule, min.to_string());
+            let rule = format_args!("at least one worker for each of the {classes} classes of the split");
+            self.fail(&format_args!("stages[{i}].pool.min"), &rule, &min);
         }
     }
 
@@ -390,11 +387,11 @@ impl Checks<'_> {
         let mut serving = wire.stages.iter().enumerate().filter(|(_, s)| s.work == WorkV1::Servers);
         serving.next();
         for (i, _) in serving {
-            self.fail(format!("stages[{i}].work"), "at servers in one stage at most", "a second one");
+            self.fail(&format_args!("stages[{i}].work"), &"at servers in one stage at most", &"a second one");
         }
         for (i, stage) in wire.stages.iter().enumerate() {
             if let WorkV1::Stage { service, .. } = &stage.work {
-                self.law(&format!("stages[{i}].work.service"), service);
+                self.law(&format_args!("stages[{i}].work.service"), service);
             }
             self.split(i, stage);
             self.policies(i, stage);
@@ -406,26 +403,26 @@ impl Checks<'_> {
         let is_split = !split.is_empty() || stage.split_by != SplitByV1::Fixed;
         if stage.lend_after_us.is_some() && !is_split {
             let rule = "nothing, as the workers are not split among classes";
-            self.fail(format!("stages[{i}].lend_after_us"), rule, "a time");
+            self.fail(&format_args!("stages[{i}].lend_after_us"), &rule, &"a time");
         }
         if stage.dither && stage.split_by == SplitByV1::Fixed {
-            self.fail(format!("stages[{i}].dither"), "false, as split_by is fixed", "true");
+            self.fail(&format_args!("stages[{i}].dither"), &"false, as split_by is fixed", &"true");
         }
         if stage.split_by != SplitByV1::Fixed && (stage.workers as usize) < classes {
-            let rule = format!("at least one for each of the {classes} classes, as they are split");
-            self.fail(format!("stages[{i}].workers"), rule, stage.workers.to_string());
+            let rule = format_args!("at least one for each of the {classes} classes, as they are split");
+            self.fail(&format_args!("stages[{i}].workers"), &rule, &stage.workers);
         }
         if split.is_empty() {
             return;
         }
         if split.len() != classes {
-            let rule = format!("one entry for each of the {classes} classes");
-            return self.fail(format!("stages[{i}].split"), rule, split.len().to_string());
+            let rule = format_args!("one entry for each of the {classes} classes");
+            return self.fail(&format_args!("stages[{i}].split"), &rule, &split.len());
         }
         let sum: u64 = split.iter().copied().map(u64::from).sum();
         if sum != u64::from(stage.workers) {
-            let rule = format!("a sum of {} (workers)", stage.workers);
-            self.fail(format!("stages[{i}].split"), rule, sum.to_string());
+            let rule = format_args!("a sum of {} (workers)", stage.workers);
+            self.fail(&format_args!("stages[{i}].split"), &rule, &sum);
         }
     }
 
@@ -434,8 +431,8 @@ impl Checks<'_> {
         self.unique("servers", wire.servers.iter().map(|s| s.name.as_str()));
         let serving = wire.stages.iter().any(|s| s.work == WorkV1::Servers);
         match (serving, wire.servers.len()) {
-            (true, 0) => self.fail("servers", "1 to 64 entries, as a stage works at servers", "0"),
-            (false, n) if n > 0 => self.fail("servers", "none, as no stage works at servers", n.to_string()),
+            (true, 0) => self.fail(&"servers", &"1 to 64 entries, as a stage works at servers", &"0"),
+            (false, n) if n > 0 => self.fail(&"servers", &"none, as no stage works at servers", &n),
             _ => {}
         }
     }
@@ -444,8 +441,8 @@ impl Checks<'_> {
         let wire = self.wire;
         for (i, event) in wire.events.iter().enumerate() {
             if event.at_us > wire.run.horizon_us {
-                let rule = format!("at most horizon_us ({})", wire.run.horizon_us);
-                self.fail(format!("events[{i}].at_us"), rule, event.at_us.to_string());
+                let rule = format_args!("at most horizon_us ({})", wire.run.horizon_us);
+                self.fail(&format_args!("events[{i}].at_us"), &rule, &event.at_us);
             }
             self.target(i, event);
         }
@@ -458,28 +455,28 @@ impl Checks<'_> {
             ActionV1::Load { class: None, .. } | ActionV1::Service { class: None, .. } => {}
             ActionV1::Service { class: Some(name), .. } => {
                 let names: Vec<&str> = wire.classes.iter().map(|c| c.name.as_str()).collect();
-                self.known(&format!("events[{i}].class"), "class", name, &names);
+                self.known(&format_args!("events[{i}].class"), "class", name, &names);
             }
             ActionV1::Load { class: Some(name), .. } => {
                 let names: Vec<&str> = wire.classes.iter().map(|c| c.name.as_str()).collect();
-                self.known(&format!("events[{i}].class"), "class", name, &names);
+                self.known(&format_args!("events[{i}].class"), "class", name, &names);
                 if let Some(class) = wire.classes.iter().find(|c| c.name == *name)
                     && matches!(class.load, LoadV1::Trace { .. })
                 {
                     let rule = "a class whose load is not a trace";
-                    self.fail(format!("events[{i}].class"), rule, wire::quoted(name));
+                    self.fail(&format_args!("events[{i}].class"), &rule, &wire::quoted(name));
                 }
             }
             ActionV1::ServerDown { server }
             | ActionV1::ServerUp { server }
             | ActionV1::ServerSpeed { server, .. } => {
                 let names: Vec<&str> = wire.servers.iter().map(|s| s.name.as_str()).collect();
-                self.known(&format!("events[{i}].server"), "server", server, &names);
+                self.known(&format_args!("events[{i}].server"), "server", server, &names);
             }
         }
     }
 
-    fn known(&mut self, path: &str, what: &str, name: &str, names: &[&str]) {
+    fn known(&mut self, path: &dyn fmt::Display, what: &str, name: &str, names: &[&str]) {
         if names.contains(&name) {
             return;
         }
@@ -487,15 +484,20 @@ impl Checks<'_> {
             [] => format!("the name of a {what}, of which there are none"),
             _ => format!("the name of a {what} ({})", names.join(", ")),
         };
-        self.errors
-            .push(ScenarioError::new(path, rule, wire::quoted(name)).with_guess(wire::nearest(name, names)));
+        self.errors.push(
+            ScenarioError::new(path, &rule, &wire::quoted(name)).with_guess(wire::nearest(name, names)),
+        );
     }
 
     fn unique<'n>(&mut self, list: &str, names: impl Iterator<Item = &'n str>) {
         let mut seen = BTreeSet::new();
         for (i, name) in names.enumerate() {
             if !seen.insert(name) {
-                self.fail(format!("{list}[{i}].name"), "unlike every other name here", wire::quoted(name));
+                self.fail(
+                    &format_args!("{list}[{i}].name"),
+                    &"unlike every other name here",
+                    &wire::quoted(name),
+                );
             }
         }
     }

@@ -38,8 +38,13 @@ pub struct Newer {
 
 impl ScenarioError {
     /// An error at `path`: it should be `rule`, and `found` was there.
-    pub(crate) fn new(path: impl fmt::Display, rule: impl Into<String>, found: impl Into<String>) -> Self {
-        Self { path: path.to_string(), rule: rule.into(), found: found.into(), meant: None, newer: None }
+    ///
+    /// They are written out here, not by the many callers, whose code would each time hold the writing.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(path: &dyn fmt::Display, rule: &dyn fmt::Display, found: &dyn fmt::Display) -> Self {
+        let (path, rule, found) = (path.to_string(), rule.to_string(), found.to_string());
+        Self { path, rule, found, meant: None, newer: None }
     }
 
     /// The same error with a guess at what was meant.

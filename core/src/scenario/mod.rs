@@ -194,6 +194,13 @@ impl StageSpec {
         self.split.is_some() || self.split_by != SplitByV1::Fixed
     }
 
+    /// Whether it is asked to keep the waits of the classes in proportion to their delay weights.
+    #[must_use]
+    pub const fn keeps_proportion(&self) -> bool {
+        !matches!(self.split_by, SplitByV1::Fixed)
+            || matches!(self.order, OrderV1::Wtp | OrderV1::Pad | OrderV1::Hpd)
+    }
+
     /// The law of the stage's own work, if it does any that has one.
     #[must_use]
     pub const fn own_work(&self) -> Option<&LawV1> {
@@ -249,6 +256,14 @@ pub enum Action {
 }
 
 impl Scenario {
+    /// Whether the delays of the classes at a stage are worth comparing: their weights differ, and it either keeps
+    /// delays in proportion or is what such a stage is compared to, a fixed split or one line for all.
+    #[must_use]
+    pub fn compares_delays(&self, stage: &StageSpec) -> bool {
+        let differ = self.classes.iter().any(|class| class.delay_weight != self.classes[0].delay_weight);
+        differ && (stage.keeps_proportion() || stage.is_split() || stage.order == OrderV1::Fifo)
+    }
+
     /// The wire form it was made from.
     #[must_use]
     pub const fn wire(&self) -> &ScenarioV1 {

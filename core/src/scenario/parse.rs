@@ -11,7 +11,7 @@ use super::wire::{Defs, Extra, Fields, Object, Path, Reader, Writer, whole_numbe
 use super::{Scenario, json};
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::{Map, Value, json};
 
@@ -124,7 +124,7 @@ pub fn check_all(value: &Value) -> Vec<ScenarioError> {
 
 /// The error that an unknown field is.
 fn unknown(extra: &Extra) -> ScenarioError {
-    ScenarioError::new(extra.path(), "no such field", json::shown(&extra.value)).with_guess(extra.meant)
+    ScenarioError::new(&extra.path(), &"no such field", &json::shown(&extra.value)).with_guess(extra.meant)
 }
 
 /// JSON text as a value: at most [`MAX_JSON_BYTES`] long, and no key twice in one object (a reader would
@@ -135,13 +135,13 @@ fn unknown(extra: &Extra) -> ScenarioError {
 pub fn json_value(text: &str) -> Result<Value, ScenarioError> {
     if text.len() > MAX_JSON_BYTES {
         let rule = format!("at most {MAX_JSON_BYTES} bytes of JSON");
-        return Err(ScenarioError::new("scenario", rule, format!("{} bytes", text.len())));
+        return Err(ScenarioError::new(&"scenario", &rule, &format_args!("{} bytes", text.len())));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value: Value =
-        serde_json::from_str(text).map_err(|e| ScenarioError::new("scenario", "JSON", e.to_string()))?;
+        serde_json::from_str(text).map_err(|e| ScenarioError::new(&"scenario", &"JSON", &e))?;
     match json::repeated_key(text) {
-        Some(path) => Err(ScenarioError::new(path, "given once", "the same key again")),
+        Some(path) => Err(ScenarioError::new(&path, &"given once", &"the same key again")),
         None => Ok(value),
     }
 }
@@ -149,15 +149,19 @@ pub fn json_value(text: &str) -> Result<Value, ScenarioError> {
 /// Reads a value of any version; what is wrong inside is listed.
 fn read(value: &Value) -> Result<(Parsed, Vec<ScenarioError>), ScenarioError> {
     if !shallow(value, MAX_DEPTH) {
-        return Err(ScenarioError::new("scenario", format!("at most {MAX_DEPTH} levels deep"), "more"));
+        return Err(ScenarioError::new(
+            &"scenario",
+            &format_args!("at most {MAX_DEPTH} levels deep"),
+            &"more",
+        ));
     }
     let Some(map) = value.as_object() else {
-        return Err(ScenarioError::new("scenario", "an object", json::shown(value)));
+        return Err(ScenarioError::new(&"scenario", &"an object", &json::shown(value)));
     };
     match map.get(VERSION_KEY) {
         Some(version) if whole_number(version) == Some(u64::from(VERSION)) => Ok(read_v1(map)),
         Some(version) => Err(other_version(version, value)),
-        None => Err(ScenarioError::new(VERSION_KEY, format!("required: {VERSION}"), "nothing")),
+        None => Err(ScenarioError::new(&VERSION_KEY, &format_args!("required: {VERSION}"), &"nothing")),
     }
 }
 
@@ -176,7 +180,7 @@ fn read_v1(map: &Map<String, Value>) -> (Parsed, Vec<ScenarioError>) {
 
 /// The error for a version that is not known.
 fn other_version(version: &Value, whole: &Value) -> ScenarioError {
-    let error = ScenarioError::new(VERSION_KEY, VERSION.to_string(), json::shown(version));
+    let error = ScenarioError::new(&VERSION_KEY, &VERSION, &json::shown(version));
     match whole_number(version) {
         Some(version) if version > u64::from(VERSION) => {
             let text =

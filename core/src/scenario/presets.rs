@@ -180,6 +180,48 @@ presets! {
     "retry-storm-calmed", "Retry storm, calmed",
     "And if the queue is kept short?",
     "Answers are in time again seconds after the crowd has left.";
+
+    "pdd-two-class", "Delays one to two",
+    "Does Gold still wait half as long as Silver when twice as many of its clients come?",
+    "The waits are 1 to 2 before 10:00, and again some ten seconds after it; the workers go from 38 and 26 to 49 and \
+     15. With stc_paper the ratio is upside down at first and takes most of a minute to come back.";
+
+    "pdd-open-loop", "Delays left alone",
+    "What becomes of the delays when the split of the workers stays as it is?",
+    "Gold and Silver wait alike until 10:00. From then on Gold waits three times as long as Silver: the ratio is \
+     upside down.";
+
+    "pdd-reservation", "Quotas set aside",
+    "Do quotas that are right for the busy hour keep the ratio at other times?",
+    "From 10:00 on the ratio is 2. Before, Silver waits more than nine times as long as Gold, which does not need \
+     what it has.";
+
+    "pdd-best-effort", "One line for both",
+    "And if both classes wait in one line?",
+    "Both wait alike, whatever they are worth, before 10:00 and after.";
+
+    "pdd-three-class", "Delays one to two to four",
+    "Can three classes keep to 1 : 2 : 4 while the load of one doubles and falls back?",
+    "The workers go from 30, 21 and 13 to 43, 14 and 8 and back, and the ratios stay.";
+
+    "pdd-operating-point", "From light load to heavy",
+    "Does a controller that is right under heavy load still hold the ratio under light load?",
+    "stc_lead holds 1 to 2 at both loads. Gains of pid that suit the heavy load swing under the light one: eleven \
+     workers move each 5 s, and Silver waits more than three times as long as Gold.";
+
+    "pdd-small-pool", "Eight workers",
+    "How close can a ratio be kept when one worker more or less changes it by half?",
+    "On average the ratio is 1.97, before 10:00 and after, as the split alternates. With stc_paper it is 1.75 after \
+     the step, for good, and with dither 2.05.";
+
+    "pdd-class-flip", "Crowds change places",
+    "How fast do the workers follow when the crowd changes from one class to the other?",
+    "Within five seconds of 5:00 the split has turned over, from 7 workers for Gold to 28, and the ratio with it.";
+
+    "wrong-prior", "A wrong guess",
+    "What if the controller begins with a gain that is wrong by four?",
+    "The ratio is 2 all the same, and it soon moves no more workers than with the right guess. With tune off it holds \
+     the ratio too, and moves six times as many.";
 }
 
 /// The names, in order.

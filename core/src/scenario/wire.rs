@@ -4,6 +4,9 @@
 //! here derive the reader, the canonical writer, the limit checks and the JSON Schema from that one line.
 //! Not `serde`'s derive: errors must name path, rule and value found, unknown fields must survive a round
 //! trip, and limits and schema would be a second and third list of the same fields.
+//!
+//! Nothing here is on a hot path, and some two hundred fields are each read, written and checked by what the macros
+//! make. What they call is therefore marked `inline(never)`: copied to each field it would be a tenth of the page.
 
 use super::error::ScenarioError;
 use super::json;
@@ -107,12 +110,14 @@ impl Rule {
     }
 
     /// The bounds of a number in words.
+    #[inline(never)]
     fn bounds(&self) -> String {
         let (lo, hi) = (json::number(self.lo), json::number(self.hi));
         if self.above { format!("above {lo} and at most {hi}") } else { format!("from {lo} to {hi}") }
     }
 
     /// The bounds of a count in words.
+    #[inline(never)]
     fn count(&self, what: &str) -> String {
         let (lo, hi) = (json::number(self.lo), json::number(self.hi));
         if self.lo == 0.0 { format!("at most {hi} {what}") } else { format!("{lo} to {hi} {what}") }
@@ -160,6 +165,18 @@ impl Reader {
             self.errors.push(error);
         }
     }
+
+    /// Notes that `value` is not what it has to be.
+    #[cold]
+    fn misfit(&mut self, value: &Value, path: &Path<'_>, expected: &str) {
+        self.fail(ScenarioError::new(path, &expected, &json::shown(value)));
+    }
+
+    /// Notes that a value has to be there.
+    #[cold]
+    fn missing(&mut self, path: &Path<'_>, expected: &str) {
+        self.fail(ScenarioError::new(path, &format_args!("required: {expected}"), &"nothing"));
+    }
 }
 
 /// An object being read: knows which of its keys have been asked for.
@@ -177,12 +194,14 @@ impl<'a> Object<'a> {
     }
 
     /// Counts `key` as known and gives its value.
+    #[inline(never)]
     pub(super) fn take(&mut self, key: &'static str) -> Option<&'a Value> {
         self.known.push(key);
         self.map.get(key)
     }
 
     /// Reads one field; `usual` is its value when left out, `None` if it must be there.
+    #[inline(never)]
     pub(super) fn field<T: Wire>(
         &mut self,
         key: &'static str,
@@ -195,13 +214,14 @@ impl<'a> Object<'a> {
             (Some(value), _) => T::read(value, rule, &path, reader),
             (None, Some(usual)) => usual,
             (None, None) => {
-                reader.fail(ScenarioError::new(path, format!("required: {}", T::expects(rule)), "nothing"));
+                reader.missing(&path, &T::expects(rule));
                 T::stand_in()
             }
         }
     }
 
     /// Reads the field that says which of `words` this object is.
+    #[inline(never)]
     pub(super) fn tag(
         &mut self,
         key: &'static str,
@@ -212,7 +232,7 @@ impl<'a> Object<'a> {
         let word = match self.take(key) {
             Some(value) => word(value, words, &path, reader),
             None => {
-                reader.fail(ScenarioError::new(path, format!("required: {}", one_of(words)), "nothing"));
+                reader.missing(&path, &one_of(words));
                 None
             }
         };
@@ -221,6 +241,7 @@ impl<'a> Object<'a> {
     }
 
     /// Notes every key nobody asked for.
+    #[inline(never)]
     pub(super) fn finish(self, reader: &mut Reader) {
         if self.unclear {
             return;
@@ -252,7 +273,8 @@ fn word(value: &Value, words: &[&'static str], path: &Path<'_>, reader: &mut Rea
     let found = text.and_then(|text| words.iter().find(|word| **word == text).copied());
     if found.is_none() {
         let guess = text.and_then(|text| nearest(text, words)).map(|word| format!("\"{word}\""));
-        reader.fail(ScenarioError::new(path, one_of(words), json::shown(value)).with_guess(guess.as_deref()));
+        reader
+            .fail(ScenarioError::new(path, &one_of(words), &json::shown(value)).with_guess(guess.as_deref()));
     }
     found
 }
@@ -312,6 +334,12 @@ impl<'a> Writer<'a> {
     pub(super) fn object(&mut self, fields: impl FnOnce(&mut Self)) {
         self.out.push('{');
         fields(self);
+        self.end_object();
+    }
+
+    /// Writes the fields of this object that are not known, and closes it.
+    #[inline(never)]
+    fn end_object(&mut self) {
         let all: &'a [Extra] = self.extra;
         let first = all.partition_point(|e| e.parent < self.at);
         let here = all[first..].iter().take_while(|e| e.parent == self.at).count();
@@ -323,12 +351,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes one field, unless it is as usual.
+    #[inline(never)]
     pub(super) fn field<T: Wire>(&mut self, key: &'static str, value: &T, usual: Option<&T>) {
-        let mark = self.at.len();
-        if mark > 0 {
-            self.at.push('.');
-        }
-        self.at.push_str(key);
+        let mark = self.enter(key);
         if usual != Some(value) || self.has_extra_inside() {
             self.key(key);
             value.write(self);
@@ -336,7 +361,28 @@ impl<'a> Writer<'a> {
         self.at.truncate(mark);
     }
 
+    /// Goes on to a field of the object; returns the length of the path before.
+    #[inline(never)]
+    fn enter(&mut self, key: &str) -> usize {
+        let mark = self.at.len();
+        if mark > 0 {
+            self.at.push('.');
+        }
+        self.at.push_str(key);
+        mark
+    }
+
+    /// Begins an entry of a list.
+    #[inline(never)]
+    fn entry(&mut self, i: usize) {
+        if i > 0 {
+            self.out.push(',');
+        }
+        self.at.push_str(&format!("[{i}]"));
+    }
+
     /// Writes a field that always is a given text.
+    #[inline(never)]
     pub(super) fn word(&mut self, key: &str, word: &str) {
         self.key(key);
         json::push_string(&mut self.out, word);
@@ -348,6 +394,7 @@ impl<'a> Writer<'a> {
         self.out.push_str(&version.to_string());
     }
 
+    #[inline(never)]
     fn key(&mut self, key: &str) {
         if !self.out.ends_with('{') {
             self.out.push(',');
@@ -356,6 +403,7 @@ impl<'a> Writer<'a> {
         self.out.push(':');
     }
 
+    #[inline(never)]
     fn has_extra_inside(&self) -> bool {
         let first = self.extra.partition_point(|e| e.parent < self.at);
         self.extra[first..]
@@ -492,9 +540,10 @@ fn unit(key: &str) -> Option<&'static str> {
 }
 
 impl<T: Fields> Wire for T {
+    #[inline(never)]
     fn read(value: &Value, _: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
         let Some(map) = value.as_object() else {
-            reader.fail(ScenarioError::new(path, Self::expects(&ANY), json::shown(value)));
+            reader.misfit(value, path, &Self::expects(&ANY));
             return T::empty();
         };
         let mut object = Object::new(map, path);
@@ -507,6 +556,7 @@ impl<T: Fields> Wire for T {
         T::empty()
     }
 
+    #[inline(never)]
     fn write(&self, to: &mut Writer<'_>) {
         to.object(|to| self.write_fields(to));
     }
@@ -565,9 +615,10 @@ impl<T: Wire> Wire for Option<T> {
 }
 
 impl<T: Wire> Wire for Vec<T> {
+    #[inline(never)]
     fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
         let Some(items) = value.as_array() else {
-            reader.fail(ScenarioError::new(path, Self::expects(rule), json::shown(value)));
+            reader.misfit(value, path, &Self::expects(rule));
             return Self::new();
         };
         let rule = rule.item.unwrap_or(&ANY);
@@ -578,23 +629,22 @@ impl<T: Wire> Wire for Vec<T> {
         Self::new()
     }
 
+    #[inline(never)]
     fn write(&self, to: &mut Writer<'_>) {
         to.out.push('[');
         let mark = to.at.len();
         for (i, item) in self.iter().enumerate() {
-            if i > 0 {
-                to.out.push(',');
-            }
-            to.at.push_str(&format!("[{i}]"));
+            to.entry(i);
             item.write(to);
             to.at.truncate(mark);
         }
         to.out.push(']');
     }
 
+    #[inline(never)]
     fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
         if !rule.allows(self.len() as f64) {
-            errors.push(ScenarioError::new(path, rule.count("entries"), format!("{}", self.len())));
+            errors.push(ScenarioError::new(path, &rule.count("entries"), &self.len()));
         }
         let item = rule.item.unwrap_or(&ANY);
         for (i, value) in self.iter().enumerate().take(rule.hi as usize) {
@@ -613,11 +663,12 @@ impl<T: Wire> Wire for Vec<T> {
 }
 
 impl Wire for String {
+    #[inline(never)]
     fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
         match value {
             Value::String(text) => text.clone(),
             other => {
-                reader.fail(ScenarioError::new(path, Self::expects(rule), json::shown(other)));
+                reader.misfit(other, path, &Self::expects(rule));
                 Self::new()
             }
         }
@@ -631,12 +682,17 @@ impl Wire for String {
         json::push_string(&mut to.out, self);
     }
 
+    #[inline(never)]
     fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
         let length = self.chars().count();
         if !rule.allows(length as f64) {
-            errors.push(ScenarioError::new(path, rule.count("characters"), format!("{length} characters")));
+            errors.push(ScenarioError::new(
+                path,
+                &rule.count("characters"),
+                &format_args!("{length} characters"),
+            ));
         } else if !rule.lines && self.chars().any(is_control) {
-            errors.push(ScenarioError::new(path, "no control characters", quoted(self)));
+            errors.push(ScenarioError::new(path, &"no control characters", &quoted(self)));
         }
     }
 
@@ -667,12 +723,13 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 impl Wire for f64 {
+    #[inline(never)]
     fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
         match value.as_f64() {
             // Minus zero becomes zero.
             Some(x) if x.is_finite() => x + 0.0,
             _ => {
-                reader.fail(ScenarioError::new(path, Self::expects(rule), json::shown(value)));
+                reader.misfit(value, path, &Self::expects(rule));
                 0.0
             }
         }
@@ -682,13 +739,15 @@ impl Wire for f64 {
         0.0
     }
 
+    #[inline(never)]
     fn write(&self, to: &mut Writer<'_>) {
         to.out.push_str(&json::number(*self));
     }
 
+    #[inline(never)]
     fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
         if !rule.allows(*self) {
-            errors.push(ScenarioError::new(path, rule.bounds(), json::number(*self)));
+            errors.push(ScenarioError::new(path, &rule.bounds(), &json::number(*self)));
         }
     }
 
@@ -703,9 +762,10 @@ impl Wire for f64 {
 }
 
 impl Wire for bool {
+    #[inline(never)]
     fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
         value.as_bool().unwrap_or_else(|| {
-            reader.fail(ScenarioError::new(path, Self::expects(rule), json::shown(value)));
+            reader.misfit(value, path, &Self::expects(rule));
             false
         })
     }
@@ -741,9 +801,10 @@ pub(super) fn whole_number(value: &Value) -> Option<u64> {
 macro_rules! whole_numbers {
     ($($int:ty),*) => {$(
         impl Wire for $int {
+            #[inline(never)]
             fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
                 whole_number(value).and_then(|n| n.try_into().ok()).unwrap_or_else(|| {
-                    reader.fail(ScenarioError::new(path, Self::expects(rule), json::shown(value)));
+                    reader.misfit(value, path, &Self::expects(rule));
                     Self::stand_in()
                 })
             }
@@ -752,13 +813,15 @@ macro_rules! whole_numbers {
                 0
             }
 
+            #[inline(never)]
             fn write(&self, to: &mut Writer<'_>) {
                 to.out.push_str(&self.to_string());
             }
 
+            #[inline(never)]
             fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
                 if !rule.allows(*self as f64) {
-                    errors.push(ScenarioError::new(path, rule.bounds(), self.to_string()));
+                    errors.push(ScenarioError::new(path, &rule.bounds(), self));
                 }
             }
 
@@ -776,6 +839,7 @@ macro_rules! whole_numbers {
 whole_numbers!(u8, u32, u64);
 
 /// Reads one of the words of an enum; used by the `words!` macro.
+#[inline(never)]
 pub(super) fn read_word(
     value: &Value,
     words: &'static [&'static str],

@@ -21,12 +21,14 @@ mod census;
 mod clients;
 mod law;
 mod link;
+mod proportion;
 mod random;
 pub mod report;
 mod result;
 mod server;
 mod traffic;
 
+pub use proportion::Proportion;
 pub use result::{ClassResult, RunResult, ServerResult, StageResult};
 pub use traffic::{Ask, Times, Traffic};
 
@@ -50,6 +52,7 @@ use clients::{Clients, Population};
 use core::fmt;
 use law::Law;
 use link::Link;
+use proportion::Watch;
 use random::{Purpose, Stream, key, nth};
 use server::SimServer;
 
@@ -273,6 +276,8 @@ pub struct Simulation {
     stage_busy: Vec<Census>,
     /// The most workers that each stage may have.
     most_workers: Vec<u32>,
+    /// Stages whose delays are compared.
+    watches: Vec<Watch>,
     /// Whether something happened since the gateway was last drained.
     undrained: bool,
     over: bool,
@@ -331,6 +336,7 @@ impl Simulation {
             tallies: vec![ClassTally::default(); classes.len()],
             stage_busy: vec![Census::from(measure_from); scenario.stages.len()],
             most_workers: scenario.stages.iter().map(StageSpec::most_workers).collect(),
+            watches: Watch::all(scenario, measure_from),
             undrained: false,
             over: false,
             events: 0,
@@ -671,6 +677,9 @@ impl Simulation {
     fn dispatch(&mut self, dispatch: Dispatch) {
         let slot = dispatch.job.slot;
         self.stage_busy[usize::from(dispatch.stage.0)].come(self.now);
+        for watch in &mut self.watches {
+            watch.on_dispatch(self.now, &dispatch, &self.gateway);
+        }
         let server = dispatch.server.map_or(0xFFFF, |server| u64::from(server.0));
         let request = &mut self.requests[slot as usize];
         request.stage = dispatch.stage.0;

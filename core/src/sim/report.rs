@@ -4,10 +4,11 @@
 //! means over the replications.
 
 use crate::frame::Cause;
+use crate::measure::proportion::shares;
 use crate::measure::{BatchMeans, Histogram, Summary};
 use crate::scenario::Scenario;
 use crate::scenario::v1::ModeV1;
-use crate::sim::{ClassResult, ENGINE, RunResult};
+use crate::sim::{ClassResult, ENGINE, Proportion, RunResult};
 use crate::theory::{self, Theory};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -79,6 +80,36 @@ pub struct StageReport {
     pub wait_bound_s: Option<f64>,
     /// By class: jobs handed to a worker, jobs turned away here, mean wait here in seconds.
     pub classes: Vec<(f64, f64, Option<f64>)>,
+    /// How well delays were in proportion, where they are compared.
+    pub proportion: Option<ProportionReport>,
+}
+
+/// How well delays were in proportion to the delay weights at a stage, over all runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProportionReport {
+    /// The largest mean delay over its weight, over the smallest, less 1; means over windows of 10 s.
+    pub error: Option<f64>,
+    /// Part of the windows of 10 s in which every share of the delay was within 10 %, and within 20 %, of its target.
+    pub in_band: [Option<f64>; 2],
+    /// Workers that changed class, each 5 s; `None` where none has a class.
+    pub moved: Option<f64>,
+    /// Whether less than one job waited on average: there is next to no delay to keep in proportion.
+    pub below_overload: bool,
+    /// The classes.
+    pub classes: Vec<ProportionClass>,
+}
+
+/// One class of a [`ProportionReport`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProportionClass {
+    /// Share of the sum of mean delays it should have, 0 to 1.
+    pub target_share: f64,
+    /// Share it had.
+    pub share: Option<f64>,
+    /// Delay it should have, over that of the first class.
+    pub target_ratio: f64,
+    /// Delay it had, over that of the first class.
+    pub ratio: Option<f64>,
 }
 
 /// One server over all runs.
@@ -172,6 +203,7 @@ impl Report {
                             )
                         })
                         .collect(),
+                    proportion: proportion(scenario, at, runs),
                 })
                 .collect(),
             servers: scenario
@@ -220,6 +252,37 @@ impl Report {
 /// The mean over replications.
 fn mean(runs: &[RunResult], of: impl Fn(&RunResult) -> f64) -> f64 {
     runs.iter().map(of).sum::<f64>() / runs.len() as f64
+}
+
+/// The mean of what runs know, over those that know it.
+fn mean_of<'a>(known: impl Iterator<Item = &'a Option<f64>>) -> Option<f64> {
+    let known: Vec<f64> = known.copied().flatten().collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+}
+
+fn proportion(scenario: &Scenario, stage: usize, runs: &[RunResult]) -> Option<ProportionReport> {
+    let parts: Vec<&Proportion> =
+        runs.iter().map(|run| run.stages[stage].proportion.as_ref()).collect::<Option<_>>()?;
+    let weights: Vec<f64> = scenario.classes.iter().map(|class| class.delay_weight.get()).collect();
+    let of = |class: usize| {
+        let delays: Vec<f64> = parts.iter().filter_map(|part| Some(part.delay_s.as_ref()?[class])).collect();
+        (!delays.is_empty()).then(|| Summary::of(&delays).mean)
+    };
+    let delays: Option<Vec<f64>> = (0..weights.len()).map(of).collect();
+    let measured = delays.as_ref().map(|delays| shares(delays));
+    let classes = shares(&weights).into_iter().enumerate().map(|(at, target_share)| ProportionClass {
+        target_share,
+        share: measured.as_ref().map(|shares| shares[at]).filter(|share| share.is_finite()),
+        target_ratio: weights[at] / weights[0],
+        ratio: delays.as_ref().map(|delays| delays[at] / delays[0]).filter(|ratio| ratio.is_finite()),
+    });
+    Some(ProportionReport {
+        error: mean_of(parts.iter().map(|part| &part.error)).filter(|error| error.is_finite()),
+        in_band: core::array::from_fn(|band| mean_of(parts.iter().map(|part| &part.in_band[band]))),
+        moved: mean_of(parts.iter().map(|part| &part.moved)),
+        below_overload: parts.iter().map(|part| part.waiting).sum::<f64>() < parts.len() as f64,
+        classes: classes.collect(),
+    })
 }
 
 fn class_report(
@@ -342,6 +405,33 @@ impl StageReport {
             "wasted_s": self.wasted_s,
             "promoted": self.promoted,
             "wait_bound_s": self.wait_bound_s,
+            "classes": classes,
+            "proportion": self.proportion.as_ref().map(|proportion| proportion.to_json(names)),
+        })
+    }
+}
+
+impl ProportionReport {
+    fn to_json(&self, names: &[&str]) -> Value {
+        let classes: Vec<Value> = names
+            .iter()
+            .zip(&self.classes)
+            .map(|(name, class)| {
+                json!({
+                    "name": name,
+                    "target_share": class.target_share,
+                    "share": class.share,
+                    "target_ratio": class.target_ratio,
+                    "ratio": class.ratio,
+                })
+            })
+            .collect();
+        json!({
+            "error": self.error,
+            "in_band_10": self.in_band[0],
+            "in_band_20": self.in_band[1],
+            "moved_per_5_s": self.moved,
+            "below_overload": self.below_overload,
             "classes": classes,
         })
     }

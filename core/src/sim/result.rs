@@ -1,6 +1,6 @@
 //! What a run amounts to, and the two laws that hold in every run.
 
-use super::{CAUSES, Simulation};
+use super::{CAUSES, Proportion, Simulation};
 use crate::frame::Frame;
 use crate::measure::{BatchMeans, Histogram};
 use crate::time::{Duration, Instant};
@@ -78,6 +78,8 @@ pub struct StageResult {
     pub shed: Vec<u64>,
     /// Mean wait of started jobs in this queue over the whole run, in seconds, by class; `None` without any.
     pub mean_wait_s: Vec<Option<f64>>,
+    /// How well delays were in proportion, where they are compared.
+    pub proportion: Option<Proportion>,
 }
 
 /// One server of a finished run.
@@ -119,7 +121,8 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
         .stages
         .iter()
         .zip(sim.stage_busy.iter().zip(&sim.most_workers))
-        .map(|(stage, (busy, &most))| {
+        .enumerate()
+        .map(|(at, (stage, (busy, &most)))| {
             let wait =
                 |c: &crate::frame::StageClassFrame| (c.started > 0).then(|| c.wait_sum_s / c.started as f64);
             StageResult {
@@ -130,6 +133,7 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
                 started: stage.classes.iter().map(|c| c.started).collect(),
                 shed: stage.classes.iter().map(|c| c.shed).collect(),
                 mean_wait_s: stage.classes.iter().map(wait).collect(),
+                proportion: sim.watches.iter().find_map(|watch| watch.result(now, at)),
             }
         })
         .collect();

@@ -8,7 +8,7 @@ use super::arrivals::Arrivals;
 use super::clients::{Clients, Population};
 use super::law::Law;
 use super::random::{Purpose, Stream, key, nth};
-use super::{WORK, largest_factor};
+use super::{WORK, largest_factor, times};
 use crate::id::ClassId;
 use crate::scenario::v1::{LawV1, LoadV1};
 use crate::scenario::{Action, Scenario};
@@ -33,9 +33,18 @@ pub struct Ask {
 /// What is to come: events of the scenario before requests, then in the order they were entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
-    Load(u32),
+    Timed(u32),
     Open { class: u8, redraw: u32 },
     Client(u32),
+}
+
+/// An event that changes what clients do, for one class or for all.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// How many or how often they ask.
+    Load(Option<ClassId>, f64),
+    /// How much work they ask for.
+    Work(Option<ClassId>, f64),
 }
 
 /// Times drawn from a law, one after the other.
@@ -70,8 +79,11 @@ pub struct Traffic {
     /// For each class the requests made by open loop, and the key of what they are like.
     made: Vec<(u64, u64)>,
     service: Vec<Law>,
+    /// What the work of each class's requests is multiplied by, if they ask now.
+    work_factors: Vec<f64>,
     clients: Clients,
-    loads: Vec<(Instant, Option<ClassId>, f64)>,
+    /// Events that change what clients do.
+    timed: Vec<(Instant, Change)>,
 }
 
 impl Traffic {
@@ -83,8 +95,9 @@ impl Traffic {
         let open = |at: usize| {
             Arrivals::new(&scenario.classes[at].load, Stream::new(stream_key(Purpose::Arrivals, at)), None)
         };
-        let loads = scenario.events.iter().filter_map(|event| match event.action {
-            Action::Load { class, factor } => Some((event.at, class, factor)),
+        let timed = scenario.events.iter().filter_map(|event| match event.action {
+            Action::Load { class, factor } => Some((event.at, Change::Load(class, factor))),
+            Action::Service { class, factor } => Some((event.at, Change::Work(class, factor))),
             _ => None,
         });
         let mut traffic = Self {
@@ -95,11 +108,12 @@ impl Traffic {
             pending: alloc::vec![(None, 0); classes],
             made: (0..classes).map(|at| (0, stream_key(Purpose::Request, at))).collect(),
             service: scenario.classes.iter().map(|class| Law::new(&class.service)).collect(),
+            work_factors: alloc::vec![1.0; classes],
             clients: Clients::default(),
-            loads: loads.collect(),
+            timed: timed.collect(),
         };
-        for number in 0..traffic.loads.len() {
-            traffic.enter(traffic.loads[number].0, Next::Load(number as u32));
+        for number in 0..traffic.timed.len() {
+            traffic.enter(traffic.timed[number].0, Next::Timed(number as u32));
         }
         let mut first = 0;
         for (at, class) in scenario.classes.iter().enumerate() {
@@ -127,9 +141,9 @@ impl Traffic {
                 return None;
             }
             match next {
-                Next::Load(number) => {
+                Next::Timed(number) => {
                     self.coming.pop();
-                    self.set_load(number as usize);
+                    self.change(number as usize);
                 }
                 Next::Open { class, redraw } if self.pending[usize::from(class)].1 != redraw => {
                     self.coming.pop();
@@ -145,7 +159,7 @@ impl Traffic {
             self.due()?;
             let Reverse((at, next, _)) = self.coming.pop()?;
             match next {
-                Next::Load(_) => (),
+                Next::Timed(_) => (),
                 Next::Open { class, .. } => {
                     let place = usize::from(class);
                     let (_, following) = self.arrivals[place].take(at);
@@ -173,8 +187,9 @@ impl Traffic {
     }
 
     fn ask(&self, at: Instant, class: ClassId, request: u64, client: Option<u32>) -> Ask {
-        let mut stream = Stream::new(nth(request, WORK));
-        Ask { at, class, work: self.service[usize::from(class.0)].draw(&mut stream), client }
+        let place = usize::from(class.0);
+        let drawn = self.service[place].draw(&mut Stream::new(nth(request, WORK)));
+        Ask { at, class, work: times(drawn, self.work_factors[place]), client }
     }
 
     fn enter(&mut self, at: Instant, next: Next) {
@@ -189,20 +204,28 @@ impl Traffic {
         }
     }
 
-    fn set_load(&mut self, number: usize) {
-        let (now, only, factor) = self.loads[number];
+    fn change(&mut self, number: usize) {
+        let (now, change) = self.timed[number];
+        let (Change::Load(only, factor) | Change::Work(only, factor)) = change;
         for class in 0..self.arrivals.len() {
             if only.is_some_and(|only| usize::from(only.0) != class) {
                 continue;
             }
-            let pending = self.pending[class].0.filter(|&at| at >= now);
-            let next = self.arrivals[class].set_factor(now, factor, pending);
-            if next != pending {
-                self.pending[class].1 += 1;
-                self.expect(class, next);
+            match change {
+                Change::Load(..) => self.set_load(class, now, factor),
+                Change::Work(..) => self.work_factors[class] = factor,
             }
-            self.set_people(class, now, factor);
         }
+    }
+
+    fn set_load(&mut self, class: usize, now: Instant, factor: f64) {
+        let pending = self.pending[class].0.filter(|&at| at >= now);
+        let next = self.arrivals[class].set_factor(now, factor, pending);
+        if next != pending {
+            self.pending[class].1 += 1;
+            self.expect(class, next);
+        }
+        self.set_people(class, now, factor);
     }
 
     fn set_people(&mut self, class: usize, now: Instant, factor: f64) {
@@ -240,6 +263,24 @@ mod tests {
             let arrived: Vec<u64> = frame.classes.iter().map(|class| class.arrived).collect();
             assert_eq!(asked, arrived, "{name}");
         }
+    }
+
+    #[test]
+    fn requests_asked_after_an_event_bring_more_work() {
+        let text = r#"{"tidegate":1,"run":{"horizon_us":4000000},"classes":[
+            {"name":"a","load":{"kind":"deterministic","rate_per_s":1},"service":{"law":"constant","mean_us":1000}},
+            {"name":"b","load":{"kind":"deterministic","rate_per_s":1},"service":{"law":"constant","mean_us":500}}],
+            "stages":[{"name":"serve","workers":1,"work":{"at":"servers"}}],"servers":[{"name":"x"}],
+            "events":[{"at_us":500000,"do":"service","class":"b","factor":3},
+                      {"at_us":1500000,"do":"service","factor":0.5},
+                      {"at_us":2500000,"do":"service","class":"a","factor":1}]}"#;
+        let mut traffic = Traffic::new(&parse_json(text).unwrap().check().unwrap(), 0);
+        let mut work = [alloc::vec![], alloc::vec![]];
+        while let Some(ask) = traffic.take() {
+            work[usize::from(ask.class.0)].push(ask.work.as_nanos() / 1_000);
+        }
+        assert_eq!(work[0][..4], [1000, 1000, 500, 1000], "microseconds of a, asked at 0, 1, 2, 3 s");
+        assert_eq!(work[1][..4], [500, 1500, 250, 250], "microseconds of b");
     }
 
     #[test]

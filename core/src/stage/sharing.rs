@@ -219,7 +219,7 @@ impl Sharing {
             if idle == 0 || waiting & (1 << at) != 0 {
                 continue;
             }
-            let from = seen.last_joined.map_or(Instant::START, |last| last + after);
+            let from = seen.last_joined.unwrap_or(Instant::START) + after;
             if from <= now {
                 ready += idle;
             } else {
@@ -238,7 +238,8 @@ impl Sharing {
             return;
         };
         out.state = self.state(control);
-        out.stuck = self.standing.stuck_class().unwrap_or(self.seen.len()) as u32;
+        let stuck = self.standing.stuck_class().filter(|_| out.state == SplitState::Infeasible);
+        out.stuck = stuck.unwrap_or(self.seen.len()) as u32;
         out.samples = self.samples;
         out.moved = self.moved;
         out.resolution = resolution(slots.split());

@@ -283,6 +283,15 @@ impl CellGrid {
         )
     }
 
+    /// The upright edge between the cells before and after so many, in parts of a cell: its top end and its height.
+    #[must_use]
+    pub fn edge(&self, at: f64) -> Rect {
+        let at = at.clamp(0.0, self.cells as f64);
+        let i = (at as usize).min(self.cells.saturating_sub(1));
+        let cell = self.cell(i);
+        Rect::new(cell.x - self.gap / 2.0 + (at - i as f64) * self.pitch.0, cell.y, 0.0, cell.h)
+    }
+
     /// The rectangle around all cells.
     #[must_use]
     pub const fn area(&self) -> Rect {

@@ -293,7 +293,7 @@ pub(super) mod tests {
                 let mut flight = crate::draw::flight::Flight::default();
                 flight.settle(&legs, &model, 1.0);
                 flight.advance(&legs, &model, 0.016, 1.0);
-                let _ = (model.wait_shares(0), model.wait_targets());
+                let _ = (model.wait_shares(0), model.wait_targets(0));
             }
         }
     }

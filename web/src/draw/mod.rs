@@ -2,7 +2,8 @@
 //!
 //! The page owns layout and text; this module owns what is drawn between. It reads no clock, listens to
 //! nothing and knows no language: numbers only. Geometry is in modules without a canvas ([`geom`],
-//! [`boxes`], [`gauge`], [`model`], [`legs`], [`pool`], [`flight`], [`tracks::runs`]) and is tested on the host.
+//! [`boxes`], [`gauge`], [`model`], [`legs`], [`pool`], [`response`], [`flight`], [`tracks::runs`]) and is tested on
+//! the host.
 //!
 //! A frame of the page, with `cast` made once per scenario:
 //! ```ignore
@@ -21,6 +22,7 @@ pub mod model;
 mod pen;
 mod picture;
 pub mod pool;
+pub mod response;
 mod theme;
 pub mod tracks;
 

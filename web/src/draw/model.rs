@@ -4,7 +4,8 @@
 //! differences over the time between the two, and nothing else: no smoothing that the policies
 //! themselves do not do. With no time between them every rate is 0 and every wait unknown.
 
-use tidegate_core::frame::{Frame, Gauged, LevelFrame, StageClassFrame, StageFrame};
+use tidegate_core::admission::MAX_P_STOP;
+use tidegate_core::frame::{Frame, Gauged, LevelFrame, SplitFrame, SplitState, StageClassFrame, StageFrame};
 use tidegate_core::id::StageId;
 use tidegate_core::scenario::v1::{AdaptV1, AgeingV1, CountV1, PerV1, QueueV1};
 use tidegate_core::scenario::{Class, Scenario, StageSpec};
@@ -80,7 +81,7 @@ impl Cast {
             levels: (scenario.classes.iter())
                 .map(|c| usize::from(scenario.levels.at(c.priority, StageId(k as u8), 0).0))
                 .collect(),
-            split: s.split.is_some(),
+            split: s.is_split(),
             serving: scenario.serving_stage.is_some_and(|serving| usize::from(serving.0) == k),
         };
         Self::new(
@@ -119,12 +120,10 @@ impl Cast {
 
 /// The most that the `max_p` of a control may become; `None` if it stays as it is.
 fn max_p_stop(queue: &QueueV1) -> Option<f64> {
-    /// Upper stop of every rule, unless a scenario begins higher (Floyd's Adaptive RED).
-    const TOP: f64 = 0.5;
     match queue {
         QueueV1::Red { adapt, max_p, .. }
         | QueueV1::PriorityRed { adapt, max_p, .. }
-        | QueueV1::WorkRed { adapt, max_p, .. } => (*adapt != AdaptV1::None).then_some(max_p.max(TOP)),
+        | QueueV1::WorkRed { adapt, max_p, .. } => (*adapt != AdaptV1::None).then_some(max_p.max(MAX_P_STOP)),
         _ => None,
     }
 }
@@ -216,6 +215,10 @@ pub struct StageView {
     pub batch: u32,
     /// Whether each class has workers of its own.
     pub split: bool,
+    /// What the controller of the split makes of it.
+    pub control: SplitFrame,
+    /// Workers each class would come to have if waits were in proportion, where theory knows.
+    pub theory: Option<Vec<f64>>,
     /// Whether its workers hand requests to the servers.
     pub serving: bool,
     /// One entry a class.
@@ -297,6 +300,30 @@ impl StageView {
     pub fn gauged_level(&self, class: usize) -> bool {
         self.classes.get(class).is_some_and(|c| self.gauged_level_of(c))
     }
+
+    /// Whether a controller moves its workers from class to class.
+    #[must_use]
+    pub fn is_controlled(&self) -> bool {
+        self.control.state != SplitState::None && self.control.classes.len() == self.classes.len()
+    }
+
+    /// Whether enough wait for a ratio of waits to mean anything: what a controller says, elsewhere by their number.
+    #[must_use]
+    pub const fn has_ratio(&self) -> bool {
+        match self.control.state {
+            SplitState::None => self.waiting >= PictureModel::RATIO_NEEDS_WAITING,
+            SplitState::Idle => false,
+            _ => true,
+        }
+    }
+
+    /// Requests in work beyond what the workers of their class are: so many finish before they change class, or are
+    /// on a worker that was lent.
+    #[must_use]
+    pub fn over(&self) -> u32 {
+        let over = |c: &StageClassView| c.busy.saturating_sub(c.slots);
+        if self.split { total(self.classes.iter().map(over)) } else { 0 }
+    }
 }
 
 impl ServerView {
@@ -334,9 +361,10 @@ impl PictureModel {
         }
     }
 
-    /// Each class's share of the sum of mean waits at a stage, by class; `None` while too few wait for it
-    /// to mean anything. A class of which some wait and none started counts with how long its oldest has
-    /// waited: it would be nothing otherwise, of all classes.
+    /// Each class's share of the sum of mean waits at a stage, by class; `None` while there is none to speak of: the
+    /// controller of a split says so, elsewhere it is while too few wait.
+    /// A class of which some wait and none started counts with how long its oldest has waited: it would be nothing
+    /// otherwise, of all classes.
     #[must_use]
     pub fn wait_shares(&self, stage: usize) -> Option<Vec<f64>> {
         let stage = self.stages.get(stage)?;
@@ -345,16 +373,16 @@ impl PictureModel {
             wait => wait.unwrap_or(0.0),
         };
         let sum: f64 = stage.classes.iter().map(wait).sum();
-        let enough = stage.waiting >= Self::RATIO_NEEDS_WAITING && sum > 0.0;
+        let enough = stage.has_ratio() && sum > 0.0;
         enough.then(|| stage.classes.iter().map(|c| wait(c) / sum).collect())
     }
 
-    /// The shares of wait the delay weights ask for, by class; `None` if they ask for nothing.
+    /// The shares of wait the delay weights ask for at a stage, by class; `None` if nobody goes by them.
     #[must_use]
-    pub fn wait_targets(&self) -> Option<Vec<f64>> {
+    pub fn wait_targets(&self, stage: usize) -> Option<Vec<f64>> {
         let sum: f64 = self.classes.iter().map(|c| c.delay_weight).sum();
-        (self.has_wait_targets && sum > 0.0)
-            .then(|| self.classes.iter().map(|c| c.delay_weight / sum).collect())
+        let asked = self.has_wait_targets || self.stages.get(stage).is_some_and(StageView::is_controlled);
+        (asked && sum > 0.0).then(|| self.classes.iter().map(|c| c.delay_weight / sum).collect())
     }
 }
 
@@ -425,6 +453,8 @@ impl Rate<'_> {
             workers: stage.workers,
             batch: stage.batch,
             split: cast.split,
+            control: stage.split.clone(),
+            theory: None,
             serving: cast.serving,
             classes,
         }
@@ -659,7 +689,7 @@ pub(super) mod tests {
         let model = PictureModel::new(&cast(), &frame(10.0, 1), &now);
         let shares = model.wait_shares(1).expect("68 wait");
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        let targets = model.wait_targets().expect("weights differ");
+        let targets = model.wait_targets(1).expect("weights differ");
         assert_eq!(targets, [4.0 / 7.0, 1.0 / 7.0, 2.0 / 7.0]);
         now.stages[1].classes[0] =
             StageClassFrame { oldest_wait_s: 9.8, ..frame(10.0, 1).stages[1].classes[0] };
@@ -667,6 +697,25 @@ pub(super) mod tests {
         assert!((starved[0] - 0.98).abs() < 1e-9, "{starved:?}");
         now.stages[1].waiting = vec![23, 0, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(PictureModel::new(&cast(), &frame(10.0, 1), &now).wait_shares(1), None);
+    }
+
+    #[test]
+    fn a_controller_says_whether_there_is_a_ratio() {
+        let with = |state: SplitState, waiting: u32| {
+            let mut now = frame(12.0, 3);
+            let stage = &mut now.stages[1];
+            stage.split = SplitFrame { state, classes: vec![Default::default(); 3], ..SplitFrame::default() };
+            stage.waiting = vec![waiting, 0, 0, 0, 0, 0, 0, 0, 0];
+            PictureModel::new(&cast(), &frame(10.0, 1), &now)
+        };
+        assert!(with(SplitState::Steering, 3).wait_shares(1).is_some(), "it steers, though only three wait");
+        assert_eq!(
+            with(SplitState::Idle, 300).wait_shares(1),
+            None,
+            "it says that there is nothing to enforce"
+        );
+        assert!(with(SplitState::Steering, 3).stages[1].is_controlled());
+        assert!(!with(SplitState::None, 3).stages[1].is_controlled());
     }
 
     #[test]

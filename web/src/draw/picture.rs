@@ -11,7 +11,7 @@ use super::lanes::{Axes, lanes, longest};
 use super::legs::{Leg, Travel, balancer_bar, legs, slot};
 use super::model::{PictureModel, ServerView, StageView};
 use super::pen::{Align, Patterns, Pen, grouped};
-use super::pool::{PoolLayout, requests_per_mark};
+use super::pool::{Handover, PoolLayout, requests_per_mark};
 use super::theme::{Mark, Theme};
 use web_sys::CanvasRenderingContext2d;
 
@@ -68,6 +68,7 @@ pub struct Picture {
     peak_per_s: f64,
     axes: Vec<QueueAxis>,
     pulse_px: f64,
+    handovers: Vec<Handover>,
 }
 
 /// Most marks drawn in the lanes of a stage; beyond that a mark stands for several requests.
@@ -105,6 +106,7 @@ impl Picture {
         let legs = legs(boxes, model, &pools);
         self.rescale(boxes, model, &legs, &pools);
         self.fly(model, &legs, pace);
+        self.hand_over(model, &pools, pace);
 
         let pen = Pen { ctx, theme, patterns: &self.patterns };
         ctx.clear_rect(0.0, 0.0, boxes.size.0, boxes.size.1);
@@ -118,7 +120,7 @@ impl Picture {
             let axes = Axes { queue: self.axes[k], seconds: gauge::seconds_axis(stage) };
             lanes(pen, at, stage, model, axes, self.scales.lanes[k]);
             if let (Some(at), Some(pool)) = (at.pool, pools[k].as_ref()) {
-                cells(pen, model, pool);
+                cells(pen, model, stage, pool, &self.handovers[k]);
                 waits(pen, &at, model, k, pool);
             }
         }
@@ -171,6 +173,18 @@ impl Picture {
         }
         let flies = pace.motion != Motion::Reduced && pace.speed <= Pace::FLY_TO;
         self.scales.flight = if flies { self.flight.per_mark() } else { 0 };
+    }
+
+    /// Lets the cells follow the splits.
+    fn hand_over(&mut self, model: &PictureModel, pools: &[Option<PoolLayout>], pace: Pace) {
+        let moves = pace.motion == Motion::Full && pace.speed <= Pace::PULSE_TO;
+        let dt_s = moves.then_some(pace.dt_s).filter(|dt_s| (0.0..=0.1).contains(dt_s));
+        self.handovers.resize_with(pools.len(), Handover::default);
+        for (k, (shown, pool)) in self.handovers.iter_mut().zip(pools).enumerate() {
+            if let Some(pool) = pool {
+                shown.follow(pool, dt_s.filter(|_| model.stages.get(k).is_some_and(|s| s.split)));
+            }
+        }
     }
 
     /// Pixels of ribbon width for one request a second.
@@ -264,27 +278,71 @@ fn classifier(pen: Pen<'_>, boxes: &Boxes, legs: &[Leg], px_per_rate: f64) {
     pen.fill(pen.theme.ink_2);
 }
 
-/// Workers: filled in the colour of the class they work for, outlined while idle.
-fn cells(pen: Pen<'_>, model: &PictureModel, pool: &PoolLayout) {
-    let cell_path = |range: core::ops::Range<usize>| {
+/// Workers: filled in the colour of the class they work for, outlined while idle. One that has to finish a request of
+/// another class first has that class's colour in its middle.
+fn cells(pen: Pen<'_>, model: &PictureModel, stage: &StageView, pool: &PoolLayout, shown: &Handover) {
+    let of = |owner: Option<usize>| shown.cells().iter().enumerate().filter(move |(_, c)| c.owner == owner);
+    let busy = |i: usize| pool.segments.iter().any(|s| (s.from..s.from + s.busy).contains(&i));
+    let path = |cells: &mut dyn Iterator<Item = (usize, &super::pool::Shown)>| {
         pen.ctx.begin_path();
-        range.for_each(|i| pen.add_round(&pool.grid.cell(i), 2.5));
+        cells.for_each(|(i, _)| pen.add_round(&pool.grid.cell(i), 2.5));
     };
-    let mut end = 0;
     for &class in &model.order {
-        let (segment, style) = (pool.segments[class], class_style(pen, model, class));
-        cell_path(segment.from..segment.from + segment.busy);
+        let style = class_style(pen, model, class);
+        path(&mut of(Some(class)).filter(|&(i, c)| busy(i) && c.spread() >= 1.0));
         pen.fill(style.colour);
-        cell_path(segment.from + segment.busy..segment.to);
+        path(&mut of(Some(class)).filter(|&(i, c)| !busy(i) || c.spread() < 1.0));
         pen.fill(pen.theme.water);
         pen.alpha(0.7);
         pen.stroke(style.colour, 1.0);
         pen.alpha(1.0);
-        end = end.max(segment.to);
     }
-    cell_path(end..pool.cells);
+    path(&mut of(None));
     pen.fill(pen.theme.water);
     pen.stroke(pen.theme.line_2, 1.0);
+    for &(i, class) in &pool.guests {
+        let cell = pool.grid.cell(i);
+        let inset = -(cell.w.min(cell.h) * 0.24).max(1.0);
+        pen.round(&cell.grown(inset, inset), 1.5);
+        pen.fill(class_style(pen, model, class).colour);
+    }
+    if stage.split {
+        moved(pen, model, pool, shown);
+    }
+    theory(pen, model, stage, pool);
+}
+
+/// Where the classes' cells would end if theory had its way: a small ink tick each.
+fn theory(pen: Pen<'_>, model: &PictureModel, stage: &StageView, pool: &PoolLayout) {
+    for edge in pool.ends(stage, &model.order) {
+        let y = edge.bottom() + 2.0;
+        pen.block(&Rect::new(edge.x - 2.0, edge.y - 3.0, 4.0, edge.h + 6.0), pen.theme.sheet);
+        pen.block(&Rect::new(edge.x - 0.75, edge.y - 3.0, 1.5, edge.h + 6.0), pen.theme.ink);
+        pen.ctx.begin_path();
+        pen.polygon(&[(edge.x, y - 1.0), (edge.x - 3.5, y + 4.0), (edge.x + 3.5, y + 4.0)]);
+        pen.fill(pen.theme.ink);
+    }
+}
+
+/// Cells that changed class a moment ago: the new colour spreads from the middle over the old one, and a frame stays
+/// for a while.
+fn moved(pen: Pen<'_>, model: &PictureModel, pool: &PoolLayout, shown: &Handover) {
+    for (i, cell) in shown.cells().iter().enumerate().filter(|(_, c)| c.mark() > 0.0) {
+        let at = pool.grid.cell(i);
+        if let (Some(before), Some(owner)) = (cell.before, cell.owner)
+            && cell.spread() < 1.0
+        {
+            let rest = 1.0 - cell.spread();
+            pen.round(&at, 2.5);
+            pen.fill(class_style(pen, model, before).colour);
+            pen.round(&at.grown(-rest * at.w / 2.0, -rest * at.h / 2.0), 2.5);
+            pen.fill(class_style(pen, model, owner).colour);
+        }
+        pen.alpha(cell.mark());
+        pen.round(&at.grown(1.0, 1.0), 3.5);
+        pen.stroke(pen.theme.ink, 1.5);
+        pen.alpha(1.0);
+    }
 }
 
 /// The counts beside the cells, and the bar of wait shares with its targets.
@@ -321,7 +379,7 @@ fn wait_bar(pen: Pen<'_>, bar: &Rect, model: &PictureModel, k: usize) {
         }
         y += h;
     }
-    let Some(targets) = model.wait_targets() else { return };
+    let Some(targets) = model.wait_targets(k) else { return };
     let mut y = bar.y;
     pen.alpha(if shares.is_some() { 1.0 } else { 0.45 });
     for &class in model.order.iter().take(model.order.len().saturating_sub(1)) {

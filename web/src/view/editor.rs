@@ -39,6 +39,9 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
                 <div class="sections"><div class="body">
                     if let Some(feed) = app.feed() { <p class="help">{ &feed.scenario.wire().about }</p> }
                     if let Some((k, _)) = app.why { { super::why::panel(app, link, k) } }
+                    if let Some(feed) = app.feed() {
+                        { for (0..feed.scenario.stages.len()).map(|k| super::split::panel(app, k)) }
+                    }
                     <p class="help">{w.live_edit}</p>
                 </div></div>
             </aside>
@@ -697,11 +700,14 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
     let stage: &StageV1 = &app.parsed.wire.stages[k];
     let base = format!("stages[{k}]");
     let split = !stage.split.is_empty();
+    let controlled = stage.split_by.word() != "fixed";
+    let how = if controlled { 2 } else { usize::from(split) };
     let root = knobs::json(&app.parsed.wire);
     let board = Board { app, link, root: &root };
     html! {
         <>
             { super::why::panel(app, link, k) }
+            { super::split::panel(app, k) }
             { board.plotted(&format!("{base}.queue"), |w| w.who_may_wait, &knobs::QUEUE, 0) }
             { board.knob(&base, &knobs::ORDER) }
             { number(app, link, Number {
@@ -709,13 +715,18 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
                 whole: true, range: Range::Log(1.0, 512.0),
                 set: set(move |s, x| edit::set_workers(s, k, whole(x))),
             }) }
-            { choices(app, link, &format!("{base}.split"), w.pool, usize::from(split), &[
+            { choices(app, link, &format!("{base}.split"), w.pool, how, &[
                 (icons::PLOT_SHARED, w.workers_shared),
                 (icons::PLOT_SPLIT, w.workers_split),
-            ], Rc::new(move |s, at| if s.stages.get(k).is_some_and(|st| st.split.is_empty() == (at == 1)) {
-                edit::split(s, k, at == 1);
-            })) }
+                (icons::PLOT_LED, w.workers_controlled),
+            ], Rc::new(move |s, at| knobs::share_workers(s, k, at))) }
+            if controlled {
+                { board.knob(&base, &knobs::SPLIT) }
+                if split { <p class="help">{w.begins_with}</p> }
+            }
             if split { { for parts(app, link, k, stage) } }
+            if controlled { { board.knob(&base, &knobs::DITHER) } }
+            if how > 0 { { board.knob(&base, &knobs::LENDING) } }
             <details>
                 <summary class="help">{w.more_controls}</summary>
                 { for knobs::STAGE.iter().map(|knob| board.knob(&base, knob)) }

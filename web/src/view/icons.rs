@@ -77,6 +77,7 @@ pub(crate) const PLOT_CLOSED: &str = "M19 6a8 8 0 1 0 1 6M20 3v4h-4";
 pub(crate) const PLOT_TRACE: &str = "M4 4h16M4 9h10M4 14h13";
 pub(crate) const PLOT_SHARED: &str = "M3 4h18v10H3z";
 pub(crate) const PLOT_SPLIT: &str = "M3 4h18v10H3zM9 4v10M15 4v10";
+pub(crate) const PLOT_LED: &str = "M3 4h18v10H3zM9 4v10M15 4v10M11 9H7l1.5-1.5M7 9l1.5 1.5";
 pub(crate) const PLOT_LEVEL: &str = "M2 4h14M2 9h9M2 14h17M20 2v14";
 pub(crate) const PLOT_STAGE: &str = "M2 15h15V3h5";
 pub(crate) const PLOT_ROUND: &str = "M12 3a6 6 0 1 1-6 6M6 5v4h4";

@@ -6,6 +6,7 @@ pub(crate) mod icons;
 mod knobs;
 mod picture;
 mod shell;
+mod split;
 mod states;
 mod time;
 mod why;

@@ -299,8 +299,17 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
     let section = Section::Stage(k);
     let busy: u32 = view.classes.iter().map(|c| c.busy).sum();
     let (busy, all) = (busy.to_string(), view.workers.to_string());
-    let about =
-        if spec.split.is_some() { w.workers_split } else { knobs::name(knobs::ORDERS, spec.order.word(), w) };
+    let theory = view.theory.as_ref().map(|workers| {
+        let each: Vec<String> = feed.cast.order.iter().map(|&c| format!("{:.0}", workers[c])).collect();
+        fill(w.theory_split, &[&each.join(if each.len() > 2 { "/" } else { " / " })])
+    });
+    let about = if spec.split_by.word() != "fixed" {
+        knobs::split_name(&spec.split_by, w)
+    } else if spec.is_split() {
+        w.workers_split
+    } else {
+        knobs::name(knobs::ORDERS, spec.order.word(), w)
+    };
     html! {
         <div class={classes!("comp", "pool")} data-stage={k.to_string()}
             style={format!("grid-column:{at}")}>
@@ -308,7 +317,7 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
             { heading(w.workers, about) }
             <div class="poolcap"><span>{w.threads}</span><span>{w.wait}</span></div>
             <div class="poolbody"><div class="cells"></div><div></div><div class="waits"></div></div>
-            <div class="foot">{ ratio(app, feed, k) }<span class="low">{ fill(w.busy_of, &[&busy, &all]) }</span></div>
+            <div class="foot">{ ratio(app, feed, k) }<span class="low">{ theory.unwrap_or(fill(w.busy_of, &[&busy, &all])) }</span></div>
         </div>
     }
 }
@@ -316,6 +325,9 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
 /// Waits over that of the best-served class, if they mean anything now.
 fn ratio(app: &App, feed: &Feed, k: usize) -> Html {
     let model: &PictureModel = &feed.model;
+    if let Some(stage) = model.stages.get(k).filter(|s| s.is_controlled() && !s.has_ratio()) {
+        return html! { <><b>{ super::split::state(app.words(), stage.control.state) }</b><br /></> };
+    }
     let Some(shares) = model.wait_shares(k).filter(|_| model.classes.len() > 1) else {
         let _ = app;
         return Html::default();
@@ -331,11 +343,16 @@ fn ratio(app: &App, feed: &Feed, k: usize) -> Html {
                 r if (r - 1.0).abs() < 0.005 => "1".to_owned(),
                 // Nobody reads more digits than that from a ratio of two short waits.
                 r if r > 999.0 => ">999".to_owned(),
-                r => figures::ratio(r),
+                r => figures::fine(r),
             }
         })
         .collect();
-    html! { <><b>{ ratios.join(" : ") }</b><br /></> }
+    let targets = model.wait_targets(k).map(|targets| {
+        let least = model.order.first().map_or(1.0, |&c| targets[c]);
+        let all: Vec<String> = model.order.iter().map(|&c| figures::fine(targets[c] / least)).collect();
+        fill(app.words().wanted, &[&all.join(" : ")])
+    });
+    html! { <><b>{ ratios.join(" : ") }</b><br />if let Some(targets) = targets { <>{targets}<br /></> }</> }
 }
 
 fn balancer(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
@@ -405,7 +422,8 @@ fn legend(app: &App) -> Html {
     };
     let stages = app.feed().map_or(&[][..], |feed| &feed.model.stages);
     let averaged = stages.iter().any(|s| s.gauged != Gauged::Nothing).then_some(w.legend_average);
-    html! { <div class="legend"><span>{marks}</span><span>{averaged}</span></div> }
+    let guests = stages.iter().any(StageView::is_controlled).then_some(w.legend_guest);
+    html! { <div class="legend"><span>{marks}</span><span>{averaged}</span><span>{guests}</span></div> }
 }
 
 /// The same state for readers who do not see the picture.

@@ -36,12 +36,19 @@ impl Standing {
     pub fn on_sample(&mut self, classes: &[ClassSample], errors: &[f64], slots: &[u32], floor: u32) {
         let waiting: u32 = classes.iter().map(|class| class.waiting).sum();
         self.waiting += NEWEST * (f64::from(waiting) - self.waiting);
-        // Only a class that waits too little at the floor is stuck: all others can be given more or less.
+        // Only a class that waits too little at the floor is stuck: all others can be given more or less. One that is not
+        // there at all waits for nothing.
+        let is_there = |class: &ClassSample| class.started > 0 || class.waiting > 0 || class.busy > 0;
         let stuck =
-            (0..classes.len()).find(|&i| slots[i] <= floor && errors[i] < -FAR && classes[i].started > 0);
-        self.stuck =
-            if stuck.is_some() && stuck == self.stuck_class { self.stuck.saturating_add(1) } else { 0 };
-        self.stuck_class = stuck;
+            (0..classes.len()).find(|&i| slots[i] <= floor && errors[i] < -FAR && is_there(&classes[i]));
+        if stuck != self.stuck_class {
+            self.stuck = 0;
+            self.stuck_class = stuck;
+        }
+        // A sample in which it was handed nobody says nothing new: one worker is busy for longer than a short period.
+        if stuck.is_some_and(|class| classes[class].started > 0) {
+            self.stuck = self.stuck.saturating_add(1);
+        }
     }
 
     /// What is to be shown, but for what only the controller knows.
@@ -59,7 +66,7 @@ impl Standing {
     /// The class for which the target cannot be reached, while the state is [`SplitState::Infeasible`].
     #[must_use]
     pub fn stuck_class(&self) -> Option<usize> {
-        self.stuck_class.filter(|_| self.stuck >= SURE)
+        self.stuck_class.filter(|_| self.state() == SplitState::Infeasible)
     }
 }
 
@@ -106,5 +113,57 @@ pub(crate) fn errors(delays_s: &[Option<f64>], weights: &[DelayWeight], out: &mu
         if delay.is_some() {
             *out -= mean;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// After so many samples of two classes, the second with one worker and this error: the state, and who is stuck.
+    /// `started` says for each sample how many of the second were handed over.
+    #[track_caller]
+    fn check(error: f64, waiting: u32, started: &[u32], want: (SplitState, Option<usize>)) {
+        let mut standing = Standing::new();
+        for &started in started {
+            let class = |started| ClassSample { started, waiting, ..ClassSample::default() };
+            standing.on_sample(&[class(3), class(started)], &[-error, error], &[7, 1], 1);
+        }
+        let got = (standing.state(), standing.stuck_class());
+        assert_eq!(got, want, "error {error}, {waiting} waiting, handed over {started:?}");
+    }
+
+    #[test]
+    fn a_class_that_waits_too_little_at_the_floor_is_stuck_after_a_dozen_samples() {
+        check(-0.5, 9, &[1; 11], (SplitState::Steering, None));
+        check(-0.5, 9, &[1; 12], (SplitState::Infeasible, Some(1)));
+        check(-0.2, 9, &[1; 40], (SplitState::Steering, None));
+        check(0.5, 9, &[1; 40], (SplitState::Steering, None));
+    }
+
+    #[test]
+    fn samples_without_a_hand_over_neither_count_nor_start_anew() {
+        let now_and_then: Vec<u32> = (0..40).map(|n| u32::from(n % 3 == 0)).collect();
+        check(-0.5, 9, &now_and_then, (SplitState::Infeasible, Some(1)));
+        check(-0.5, 9, &[0; 40], (SplitState::Steering, None));
+    }
+
+    #[test]
+    fn next_to_nobody_waiting_is_idle_whatever_the_errors() {
+        check(-0.5, 0, &[1; 40], (SplitState::Idle, None));
+        check(-0.5, 0, &[0; 40], (SplitState::Idle, None));
+    }
+
+    #[test]
+    fn a_worker_is_much_in_a_small_pool_and_little_in_a_large_one() {
+        let near = |slots: &[u32], want: f64| {
+            let got = resolution(slots);
+            assert!((got - want).abs() < 1e-9, "{slots:?}: {got}, want {want}");
+        };
+        // From (6, 2) to (7, 1) the ratio grows by 7/6 * 2/1, to (5, 3) it shrinks by 6/5 * 3/2.
+        near(&[6, 2], libm::sqrt(6.0 / 5.0 * 3.0 / 2.0) - 1.0);
+        near(&[49, 15], libm::sqrt(49.0 / 48.0 * 16.0 / 15.0) - 1.0);
+        near(&[1, 1], 0.0);
     }
 }

@@ -214,6 +214,22 @@ impl<'a> Track<'a> {
         Self { low, high: low * 10_f64.powi(decades), logarithmic: true, ticks, layers }
     }
 
+    /// A track of ratios with 1 in the middle, equal ratios equally far apart, that holds `values` as far as that is
+    /// sensible.
+    #[must_use]
+    pub fn around_one(
+        values: impl Iterator<Item = f64>,
+        label: impl Fn(f64) -> String,
+        layers: Vec<Layer<'a>>,
+    ) -> Self {
+        const TICKS: [f64; 6] = [1.25, 1.5, 2.0, 5.0, 10.0, 100.0];
+        let far = |x: f64| if x.is_finite() && x > 0.0 { x.max(1.0 / x) } else { 1.0 };
+        let most = values.map(far).fold(1.0, f64::max);
+        let tick = TICKS.into_iter().find(|t| t * t >= most).unwrap_or(100.0);
+        let ticks = [1.0 / tick, tick].map(|value| Tick { value, label: label(value) }).into();
+        Self { low: 1.0 / (tick * tick), high: tick * tick, logarithmic: true, ticks, layers }
+    }
+
     /// How far up the track a value lies, 0 to 1; values beyond the axis lie at its ends.
     #[must_use]
     pub fn part(&self, value: f64) -> f64 {
@@ -326,6 +342,19 @@ mod tests {
         assert_eq!((track.part(0.0), track.part(1e9)), (0.0, 1.0));
         assert!(track.ticks.iter().all(|t| t.value > track.low && t.value < track.high));
         assert_eq!(Track::logarithmic(1.0, 0.0, short, Vec::new()).high, 10.0);
+    }
+
+    #[test]
+    fn ratios_lie_around_one() {
+        let track = |most: f64| Track::around_one([1.0, most, f64::NAN].into_iter(), short, Vec::new());
+        for most in [1.0, 1.3, 0.4, 8.0, 0.01, 1e9] {
+            let track = track(most);
+            assert!((track.part(1.0) - 0.5).abs() < 1e-9, "1 is in the middle for {most}");
+            assert!((track.part(2.0) + track.part(0.5) - 1.0).abs() < 1e-9);
+        }
+        assert_eq!(track(0.4).ticks.iter().map(|t| t.value).collect::<Vec<_>>(), [0.5, 2.0]);
+        assert_eq!(track(1.3).high, 1.5625, "a run on target is looked at closely");
+        assert_eq!(track(1e9).high, 1e4);
     }
 
     #[test]

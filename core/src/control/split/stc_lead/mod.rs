@@ -6,8 +6,9 @@
 //! gain is close to one number; that number is the prior, and is learned where it is wrong.
 //!
 //! The control is decentralised (paper P, 0.4): a loop a class, each with its own sensors, model, trust and step. No
-//! loop waits for another or uses its step, in whatever order they run. They share two means and nothing else, those of
-//! the outputs and of the logarithms of the workers; the sum of the shares is put right after all loops.
+//! loop waits for another or uses its step, in whatever order they run. They share two means, those of the outputs and
+//! of the logarithms of the workers; a class that has no figure of its own yet stands in with the mean of the others'.
+//! The sum of the shares is put right after all loops.
 //!
 //! What it deliberately has not: a full model. Three parameters learned without a gate made the split worse than no
 //! learning at all in most scenarios, and ratios of neighbours never settle where loads change.

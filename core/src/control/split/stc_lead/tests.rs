@@ -130,7 +130,10 @@ fn noise_does_not_open_the_gate() {
             let slots = crate::control::apportion(32, &shares);
             let classes = [0, 1].map(|i: u64| noisy(mix(seed) ^ (k * 2 + i), f64::from(slots[i as usize])));
             control.on_sample(SplitSample { workers: 32, classes: &classes }, &mut shares);
-            open += u32::from(shown(&control, 0).flags & LoopFrame::LEARNED != 0);
+            let frame = shown(&control, 0);
+            let is_open = frame.flags & LoopFrame::LEARNED != 0;
+            assert!(is_open || frame.b == -1.0, "seed {seed}: a shut gate leaves the prior: {frame:?}");
+            open += u32::from(is_open);
         }
         // The prior is right here, and a model that is no better must not be used but by chance.
         assert!(open < 200, "seed {seed}: open in {open} of 4000 samples, {:?}", control.loops[0].gain);
@@ -212,6 +215,43 @@ fn what_is_no_number_holds_the_shares_and_is_shown() {
     }
     control.on_sample(SplitSample { workers: 8, classes: &[fine, fine] }, &mut shares);
     assert!(control.is_credible() && shares != [0.4, 0.6], "it goes on with the next: {shares:?}");
+}
+
+#[test]
+fn what_the_backlog_does_not_tell_is_corrected_by_the_delays() {
+    // Classes of equal backlogs whose delays are so many times what backlog and workers say.
+    let factors = [1.5, 1.0];
+    let mut control = control(&[1.0, 1.0], 1.0, true);
+    let (mut shares, mut delays_s) = ([0.5, 0.5], [0.0; 2]);
+    for _ in 0..600 {
+        let slots = crate::control::apportion(200, &shares);
+        delays_s = [0, 1].map(|i| factors[i] * 41.0 * 0.1 / f64::from(slots[i]));
+        let classes = [0, 1].map(|i| ClassSample {
+            delay_s: 9.0 * delays_s[i],
+            waiting: 40,
+            workers: f64::from(slots[i]),
+            ..odd_sample(11)
+        });
+        control.on_sample(SplitSample { workers: 200, classes: &classes }, &mut shares);
+    }
+    check_ratio("one of which waits half as long again", &delays_s, &[1.0, 1.0], 0.03);
+    let between = shown(&control, 0).bias - shown(&control, 1).bias;
+    assert!((between - libm::log(1.5)).abs() < 0.02, "the correction is that factor: {between}");
+}
+
+#[test]
+fn a_class_nobody_was_served_of_is_corrected_like_the_others() {
+    let mut control = control(&[1.0; 3], 1.0, true);
+    let mut shares = [1.0 / 3.0; 3];
+    let sending = ClassSample { delay_s: 9.0 * 3.0, waiting: 40, ..odd_sample(11) };
+    let silent = ClassSample { workers: 1.0, ..ClassSample::default() };
+    for _ in 0..600 {
+        let classes = [sending, sending, silent];
+        control.on_sample(SplitSample { workers: 9, classes: &classes }, &mut shares);
+    }
+    let [other, own] = [0, 2].map(|class| shown(&control, class).bias);
+    assert!(other > 0.5, "delays are longer than the backlog tells: {other}");
+    assert!((own - other).abs() < 0.01, "{own} beside {other} of the others");
 }
 
 #[test]

@@ -4,9 +4,13 @@
 //! in strict priority, not preempted): `W_k = C / (c mu) / ((1 - s_{k-1})(1 - s_k))`, `s_k` the utilisation by
 //! class k and all above it.
 
+mod equilibrium;
+
+pub use equilibrium::{Customers, Equilibrium, equilibrium};
+
 use crate::scenario::v1::{AgeingV1, BalancerV1, BatchV1, LawV1, LoadV1, OrderV1, PoolV1, QueueV1, SizeV1};
-use crate::scenario::{Class, Scenario, StageSpec, Work};
-use crate::time::Duration;
+use crate::scenario::{Action, Class, Scenario, StageSpec, Work};
+use crate::time::{Duration, Instant};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -186,10 +190,13 @@ pub fn birth_death(lambda: f64, mu: f64, c: u32, capacity: u32, refused: impl Fn
 pub fn of(scenario: &Scenario) -> Result<Theory, WhyNot> {
     let [stage] = scenario.stages.as_slice() else { return Err("more than one stage") };
     if !scenario.events.is_empty() {
-        return Err("the load or the servers change during the run");
+        return Err("the load, the work or the servers change during the run");
     }
     if scenario.classes.iter().any(|class| class.deadline.is_some()) {
         return Err("deadlines");
+    }
+    if scenario.classes.iter().all(|class| matches!(class.load, LoadV1::Closed { .. })) {
+        return in_proportion(scenario, stage);
     }
     let rates: Vec<f64> = scenario
         .classes
@@ -225,7 +232,7 @@ pub fn of(scenario: &Scenario) -> Result<Theory, WhyNot> {
             loss: queue.loss,
         });
     }
-    if stage.split.is_some() {
+    if stage.is_split() {
         return Err("workers are split among classes");
     }
     let capacity = f64::from(workers) * mu;
@@ -266,6 +273,99 @@ pub fn of(scenario: &Scenario) -> Result<Theory, WhyNot> {
     Ok(Theory { model, wait_s, response_s, loss: 0.0 })
 }
 
+/// Shortest mean wait, in mean service times, from which the equilibrium of closed clients is given: below it, workers
+/// are idle now and then by chance.
+const LEAST_WAIT: f64 = 1.0;
+
+/// Closed clients of a stage that keeps waits in proportion: where they come to rest if it does so to perfection, and its
+/// workers are always busy.
+fn in_proportion(scenario: &Scenario, stage: &StageSpec) -> Result<Theory, WhyNot> {
+    let (rest, customers) = rest_of(scenario, stage, |_| (1.0, 1.0))?;
+    let response_s = rest.delay_s.iter().zip(&customers).map(|(d, class)| d + class.service_s).collect();
+    let model = String::from("closed clients in overload, delays in proportion (Little)");
+    Ok(Theory { model, wait_s: rest.delay_s, response_s, loss: 0.0 })
+}
+
+/// Where closed clients of a stage that keeps waits in proportion are heading at `now`, under the load and the work that
+/// the events have brought until then.
+///
+/// # Errors
+/// The first assumption that fails.
+pub fn heading(scenario: &Scenario, now: Instant) -> Result<Equilibrium, WhyNot> {
+    let [stage] = scenario.stages.as_slice() else { return Err("more than one stage") };
+    if scenario.classes.iter().any(|class| class.deadline.is_some()) {
+        return Err("deadlines");
+    }
+    let mut factors = vec![(1.0, 1.0); scenario.classes.len()];
+    for event in scenario.events.iter().filter(|event| event.at <= now) {
+        let (Action::Load { class: of, .. } | Action::Service { class: of, .. }) = event.action else {
+            return Err("servers change");
+        };
+        for (class, (load, work)) in factors.iter_mut().enumerate() {
+            match event.action {
+                _ if of.is_some_and(|of| usize::from(of.0) != class) => {}
+                Action::Load { factor, .. } => *load = factor,
+                Action::Service { factor, .. } => *work = factor,
+                _ => {}
+            }
+        }
+    }
+    rest_of(scenario, stage, |class| factors[class]).map(|(rest, _)| rest)
+}
+
+/// The equilibrium of a stage's clients if there are as many times more of each class, and their work is as many times
+/// longer, as `factors` says of it.
+fn rest_of(
+    scenario: &Scenario,
+    stage: &StageSpec,
+    factors: impl Fn(usize) -> (f64, f64),
+) -> Result<(Equilibrium, Vec<Customers>), WhyNot> {
+    if !stage.keeps_proportion() {
+        return Err("arrivals are not Poisson");
+    }
+    if let Some(why) = beyond_theory(scenario, stage) {
+        return Err(why);
+    }
+    let mut customers = Vec::new();
+    let (speed, workers) =
+        if stage.own_work().is_some() { (1.0, stage.workers) } else { held(scenario, stage)? };
+    for (at, class) in scenario.classes.iter().enumerate() {
+        let (load, work) = factors(at);
+        let LoadV1::Closed { clients, think, count } = &class.load else {
+            return Err("some clients wait for their answer, others do not");
+        };
+        if count.is_some() {
+            return Err("clients leave");
+        }
+        let service = stage.own_work().unwrap_or(&class.service);
+        customers.push(Customers {
+            clients: f64::from(*clients) * load,
+            service_s: service.mean_us() / 1e6 / speed * work,
+            think_s: think.mean_us() / 1e6,
+            weight: class.delay_weight.get(),
+        });
+    }
+    if customers.iter().any(|class| class.service_s <= 0.0) {
+        return Err("work takes no time");
+    }
+    let all: f64 = customers.iter().map(|class| class.clients).sum();
+    match stage.queue {
+        QueueV1::TailDrop { limit, .. } if f64::from(limit) >= all => {}
+        QueueV1::LengthThreshold { threshold } if f64::from(threshold) >= all => {}
+        _ => return Err("the queue control may turn clients away"),
+    }
+    let rest =
+        equilibrium(&customers, workers).ok_or("the workers can serve all clients: hardly anybody waits")?;
+    if stage.is_split() && rest.workers.iter().any(|&n| n < 1.0) {
+        return Err("a class needs less than the one worker it has");
+    }
+    let least = rest.delay_s.iter().zip(&customers).map(|(d, class)| d / class.service_s);
+    if least.fold(f64::INFINITY, f64::min) < LEAST_WAIT {
+        return Err("the overload is slight: workers are idle now and then");
+    }
+    Ok((rest, customers))
+}
+
 /// A policy of the stage that the closed forms know nothing of.
 fn beyond_theory(scenario: &Scenario, stage: &StageSpec) -> Option<WhyNot> {
     if scenario.classes.iter().any(|class| class.retry.is_some()) {
@@ -278,6 +378,8 @@ fn beyond_theory(scenario: &Scenario, stage: &StageSpec) -> Option<WhyNot> {
         Some("workers take several requests at once")
     } else if stage.starts_per_s.is_some() {
         Some("starts are spaced")
+    } else if stage.lend_after.is_some() {
+        Some("workers are lent")
     } else {
         matches!(stage.work, Work::Link(_)).then_some("work at a link")
     }
@@ -297,6 +399,13 @@ fn service(scenario: &Scenario, stage: &StageSpec) -> Result<(f64, u32), WhyNot>
     if means.iter().any(|&mean| mean != means[0]) {
         return Err("classes differ in their service times");
     }
+    let (speed, workers) = held(scenario, stage)?;
+    Ok((means[0] / speed, workers))
+}
+
+/// The speed of the servers, the same for all, and how many requests are in work at once, if none of those that are sent
+/// waits inside a server.
+fn held(scenario: &Scenario, stage: &StageSpec) -> Result<(f64, u32), WhyNot> {
     let servers = &scenario.servers;
     if servers.iter().any(|server| server.speed != servers[0].speed) {
         return Err("servers differ in speed");
@@ -312,7 +421,7 @@ fn service(scenario: &Scenario, stage: &StageSpec) -> Result<(f64, u32), WhyNot>
         return Err("requests also queue inside the servers");
     }
     let most: u32 = servers.iter().map(|server| server.max_in_flight.unwrap_or(server.slots)).sum();
-    Ok((means[0] / servers[0].speed, stage.workers.min(most)))
+    Ok((servers[0].speed, stage.workers.min(most)))
 }
 
 #[cfg(test)]
@@ -387,6 +496,69 @@ mod tests {
             check(chain.in_system, jobs);
             check(chain.throughput, throughput);
             check(chain.response, response);
+        }
+    }
+
+    /// Two classes of closed clients on 64 workers of a stage, with parts of the stage given.
+    fn closed(clients: u32, stage: &str) -> Result<Theory, WhyNot> {
+        of(&closed_clients(clients, stage, ""))
+    }
+
+    /// The scenario of it, with events.
+    fn closed_clients(clients: u32, stage: &str, events: &str) -> Scenario {
+        let class = |name: &str, weight: u32| {
+            alloc::format!(
+                r#"{{"name":"{name}","delay_weight":{weight},"load":{{"kind":"closed","clients":{clients},
+                    "think":{{"law":"exponential","mean_us":500000}}}}}}"#
+            )
+        };
+        let text = alloc::format!(
+            r#"{{"tidegate":1,"classes":[{},{}],"stages":[{{"name":"s","workers":64,{stage},
+                "work":{{"at":"stage","service":{{"law":"exponential","mean_us":250000}}}}}}],"events":[{events}]}}"#,
+            class("a", 1),
+            class("b", 2)
+        );
+        crate::scenario::parse_json(&text).unwrap().check().unwrap()
+    }
+
+    /// Paper P, 0.9: the first class doubles, and where the pool is heading moves with it.
+    #[test]
+    fn a_change_of_load_or_work_moves_where_clients_are_heading() {
+        let events = r#"{"at_us":10000000,"do":"load","class":"a","factor":2},
+            {"at_us":20000000,"do":"service","factor":4},{"at_us":30000000,"do":"load","factor":0.01}"#;
+        let scenario = closed_clients(200, r#""order":"wtp""#, events);
+        let at =
+            |s: u64| heading(&scenario, Instant::from_nanos(s * 1_000_000_000)).map(|rest| rest.workers[0]);
+        for (s, want) in [(0, 37.7), (9, 37.7), (10, 49.0)] {
+            let got = at(s).unwrap();
+            assert!((got - want).abs() <= 0.051, "{got} workers at {s} s, want {want}");
+        }
+        let longer = closed_clients(400, r#""order":"wtp""#, "");
+        assert!(at(20).unwrap() > at(10).unwrap(), "four times the work: thinking matters less");
+        assert!(at(30).is_err(), "nobody is left to wait");
+        assert_eq!(heading(&longer, Instant::START).unwrap().delay_s, of(&longer).unwrap().wait_s);
+    }
+
+    #[test]
+    fn closed_clients_in_proportion_have_an_equilibrium_or_a_reason() {
+        for stage in
+            [r#""order":"wtp""#, r#""split_by":{"policy":"stc_lead"}"#, r#""split_by":{"policy":"pid"}"#]
+        {
+            let theory = closed(200, stage).unwrap_or_else(|why| panic!("{stage}: {why}"));
+            assert!((theory.wait_s[0] - 0.576).abs() < 1e-3, "{stage}: {:?}", theory.wait_s);
+            assert!((theory.response_s[1] - 1.402).abs() < 1e-3, "{stage}: {:?}", theory.response_s);
+        }
+        for (clients, stage, want) in [
+            (200, r#""order":"fifo""#, "not Poisson"),
+            (200, r#""split":[32,32]"#, "not Poisson"),
+            (90, r#""order":"wtp""#, "hardly anybody waits"),
+            (110, r#""order":"wtp""#, "the overload is slight"),
+            (200, r#""order":"wtp","queue":{"policy":"tail_drop","limit":100}"#, "may turn clients away"),
+            (200, r#""order":"wtp","starts_per_s":9"#, "starts are spaced"),
+            (200, r#""split_by":{"policy":"pid"},"lend_after_us":0"#, "workers are lent"),
+        ] {
+            let why = closed(clients, stage).expect_err(stage);
+            assert!(why.contains(want), "{clients} clients, {stage}: {why}, want {want}");
         }
     }
 

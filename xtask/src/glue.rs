@@ -1,0 +1,64 @@
+//! Makes the JavaScript side of the page's module smaller than wasm-bindgen leaves it.
+//!
+//! The module names each function of the browser that it uses by its whole name and a hash, and the JavaScript does so
+//! again. Hashes do not compress, and nobody but the two files reads these names: numbers will do.
+
+use std::collections::BTreeMap;
+
+use wasm_bindgen_cli_support::Output;
+
+/// How the names begin that wasm-bindgen makes for what the module imports.
+const IMPORT: &str = "__wbg_";
+
+/// Numbers the imports of the module in `output`; returns the new name of each for [`rewrite`].
+pub(crate) fn number_imports(output: &mut Output) -> BTreeMap<String, String> {
+    let mut names = BTreeMap::new();
+    for import in output.wasm_mut().imports.iter_mut().filter(|import| import.name.starts_with(IMPORT)) {
+        let next = format!("_{}", names.len());
+        let name = names.entry(import.name.clone()).or_insert(next);
+        import.name.clone_from(name);
+    }
+    names
+}
+
+/// `js` with the words of `names` replaced, and without its doc comments and indentation.
+pub(crate) fn rewrite(js: &str, names: &BTreeMap<String, String>) -> String {
+    let mut out = String::with_capacity(js.len());
+    let mut lines = js.lines().map(str::trim).filter(|line| !line.is_empty());
+    while let Some(line) = lines.next() {
+        if line.starts_with("/**") {
+            let _end = (!line.ends_with("*/")).then(|| lines.find(|line| line.ends_with("*/")));
+        } else {
+            rename(line, names, &mut out);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Appends `line` to `out`, word by word.
+fn rename(line: &str, names: &BTreeMap<String, String>, out: &mut String) {
+    let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    for piece in line.split_inclusive(|c| !in_word(c)) {
+        let word = piece.trim_end_matches(|c| !in_word(c));
+        out.push_str(names.get(word).map_or(word, String::as_str));
+        out.push_str(&piece[word.len()..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_names_are_replaced_and_comments_go() {
+        let names = [("__wbg_get_12ab", "_0"), ("__wbg_get", "_1")];
+        let names = names.map(|(from, to)| (from.to_owned(), to.to_owned())).into();
+        let js = "/**\n * Says what `__wbg_get` is.\n */\nexport function get() {\n    /** One line. */\n\n    \
+            return { __wbg_get_12ab: f(__wbg_get, x__wbg_get, \"/** kept */\") };\n}\n";
+        assert_eq!(
+            rewrite(js, &names),
+            "export function get() {\nreturn { _0: f(_1, x__wbg_get, \"/** kept */\") };\n}\n"
+        );
+    }
+}
