@@ -22,9 +22,10 @@ const LENGTHS: [u64; 4] = [1_000, 10_000, 100_000, 999_000];
 /// Requests that join, and then as many that leave, before the clock is read.
 const TURN: u64 = 200;
 /// Turns of one pass.
-const TURNS: u64 = 500;
-/// Passes, of which the best counts.
-const PASSES: u32 = 9;
+const TURNS: u64 = 100;
+/// Passes at each length, of which the best counts. The lengths take turns, so that a machine that is slower for a
+/// while is slower for all of them.
+const PASSES: u32 = 60;
 
 /// What a request costs at one length of the queue, in nanoseconds.
 #[derive(Clone, Copy)]
@@ -45,7 +46,7 @@ impl Cost {
 /// Never but for printing.
 pub(crate) fn run(args: &BenchQueueArgs) -> anyhow::Result<()> {
     let scenario = scenario()?;
-    let rows: Vec<(u64, Cost)> = LENGTHS.iter().map(|&length| (length, best(&scenario, length))).collect();
+    let rows: Vec<(u64, Cost)> = LENGTHS.into_iter().zip(best(&scenario)).collect();
     let ratio = rows[rows.len() - 1].1.both() / rows[0].1.both();
     output::print(&if args.json {
         let row =
@@ -128,6 +129,17 @@ impl Bench {
         (0..TURN).for_each(|_| self.leave());
         [between - begin, between.elapsed()]
     }
+
+    /// One pass: nanoseconds to join and to leave.
+    fn pass(&mut self) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for _ in 0..TURNS {
+            for (sum, time) in sums.iter_mut().zip(self.turn()) {
+                *sum += time.as_nanos() as f64;
+            }
+        }
+        sums.map(|sum| sum / (TURNS * TURN) as f64)
+    }
 }
 
 fn arrival(n: u64) -> Arrival {
@@ -135,19 +147,15 @@ fn arrival(n: u64) -> Arrival {
     Arrival { class: ClassId((chance % 3) as u8), deadline: None, chance: Chance(chance), size: None }
 }
 
-/// What joining and leaving cost, best pass of each.
-fn best(scenario: &Scenario, length: u64) -> Cost {
-    let mut bench = Bench::new(scenario, length);
-    let mut best = Cost { join: f64::INFINITY, leave: f64::INFINITY };
+/// What joining and leaving cost at each length, best pass of each.
+fn best(scenario: &Scenario) -> [Cost; LENGTHS.len()] {
+    let mut benches = LENGTHS.map(|length| Bench::new(scenario, length));
+    let mut best = [Cost { join: f64::INFINITY, leave: f64::INFINITY }; LENGTHS.len()];
     for _ in 0..PASSES {
-        let mut sums = [0.0; 2];
-        for _ in 0..TURNS {
-            for (sum, time) in sums.iter_mut().zip(bench.turn()) {
-                *sum += time.as_nanos() as f64;
-            }
+        for (bench, best) in benches.iter_mut().zip(&mut best) {
+            let [join, leave] = bench.pass();
+            *best = Cost { join: best.join.min(join), leave: best.leave.min(leave) };
         }
-        let [join, leave] = sums.map(|sum| sum / (TURNS * TURN) as f64);
-        best = Cost { join: best.join.min(join), leave: best.leave.min(leave) };
     }
     best
 }
