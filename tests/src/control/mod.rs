@@ -5,6 +5,7 @@
 
 pub mod acceptance;
 mod cases;
+pub mod two_class;
 
 pub use cases::{case, cases};
 

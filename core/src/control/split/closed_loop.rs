@@ -98,6 +98,15 @@ pub fn gain_margin(model: &Model, regulator: &Regulator) -> f64 {
     stable
 }
 
+/// Whether the loop is stable with the model's gain and up to `factor` times it, at least 1. The same question as that of
+/// [`gain_margin`], at a small part of its price.
+#[must_use]
+pub fn is_stable_up_to(model: &Model, regulator: &Regulator, factor: f64) -> bool {
+    let is_stable_at = |factor: f64| is_stable(&characteristic(model, regulator, factor));
+    let between = core::iter::successors(Some(1.0), |at| Some(at * STEP)).take_while(|&at| at < factor);
+    between.chain([factor]).all(is_stable_at)
+}
+
 /// The output of the loop in the samples after its set point went from 0 to 1, at rest before; the first is the sample in
 /// which the controller sees it, before it can have done anything.
 #[must_use]
@@ -144,6 +153,10 @@ mod tests {
     #[track_caller]
     fn check_margin((model, regulator): (Model, Regulator), want: f64) {
         let got = gain_margin(&model, &regulator);
+        for factor in [1.0, 1.05, 1.2, 3.0, 50.0] {
+            let up_to = is_stable_up_to(&model, &regulator, factor);
+            assert_eq!(up_to, factor < want, "stable up to {factor}: {model:?} {regulator:?}");
+        }
         assert!(
             (got - want).abs() < 1e-5 * want.max(1.0),
             "margin {got}, not {want}: {model:?} {regulator:?}"

@@ -29,7 +29,7 @@ mod test_queue;
 mod tests;
 
 pub use apportion::{Carry, apportion};
-pub use closed_loop::{Model, Regulator, characteristic, gain_margin, step_response};
+pub use closed_loop::{Model, Regulator, characteristic, gain_margin, is_stable_up_to, step_response};
 pub use feed_forward::FeedForward;
 pub use pairwise_pi::PairwisePi;
 pub use pairwise_stc::PairwiseStc;

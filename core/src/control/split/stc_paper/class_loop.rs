@@ -3,7 +3,7 @@
 use super::design::Design;
 use super::identify::{Identification, Orders};
 use super::watchdog::Watchdog;
-use crate::control::split::closed_loop::{Model, Regulator, gain_margin};
+use crate::control::split::closed_loop::{Model, Regulator, gain_margin, is_stable_up_to};
 use crate::frame::LoopFrame;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -37,14 +37,16 @@ pub(super) struct Seen {
 struct Tuning {
     model: Model,
     regulator: Regulator,
-    margin: f64,
 }
 
 impl Tuning {
     fn new(model: Model, design: Design) -> Option<Self> {
         let regulator = design.regulator(&model)?;
-        let margin = gain_margin(&model, &regulator);
-        Some(Self { model, regulator, margin })
+        Some(Self { model, regulator })
+    }
+
+    fn is_robust(&self) -> bool {
+        is_stable_up_to(&self.model, &self.regulator, LEAST_MARGIN)
     }
 }
 
@@ -108,7 +110,7 @@ impl ClassLoop {
             self.flags |= LoopFrame::ESTIMATE_CUT;
         }
         let tuning = Tuning::new(self.identification.model(), self.design);
-        if let Some(good) = tuning.filter(|tuning| tuning.margin >= LEAST_MARGIN) {
+        if let Some(good) = tuning.filter(Tuning::is_robust) {
             self.learned = Some(good);
         }
     }
@@ -147,12 +149,12 @@ impl ClassLoop {
 
     /// Writes model, gains, trust and flags.
     pub(super) fn describe(&self, out: &mut LoopFrame) {
-        if let Some(Tuning { model, regulator, margin }) = self.tuning() {
+        if let Some(Tuning { model, regulator }) = self.tuning() {
             let at = |of: &[f64], i: usize| of.get(i).copied().unwrap_or(0.0);
             out.a = [0, 1].map(|i| 0.0 - at(&model.a, i));
             out.b = model.b[0];
             out.gains = [0, 1, 2].map(|i| at(&regulator.g, i));
-            out.margin = *margin;
+            out.margin = gain_margin(model, regulator);
         }
         out.trust = self.watchdog.ratio();
         out.uncertainty = self.identification.uncertainty();
