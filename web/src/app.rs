@@ -43,6 +43,18 @@ const LONGEST_STEP_S: f64 = 0.1;
 const UNDO_MOST: usize = 100;
 /// Above this many events a run opens paused.
 const HEAVY_EVENTS: f64 = 5e7;
+/// A scenario that takes longer than this, in seconds, begins faster than it would be.
+const LONGEST_WATCH_S: f64 = 240.0;
+
+/// The slowest speed at which so many seconds take at most `most_s` to watch.
+fn speed_to_watch(span_s: f64, most_s: f64) -> f64 {
+    let mut speed = 1.0;
+    while speed * most_s < span_s && speed < SPEEDS.1 {
+        speed = crate::keys::next_speed(speed, true);
+    }
+    speed
+}
+
 /// Slowest and fastest speed.
 pub const SPEEDS: (f64, f64) = (0.05, 1000.0);
 
@@ -622,9 +634,6 @@ impl App {
             self.prefs.theme = ThemeChoice::of(theme);
         }
         self.dress();
-        if let Some(speed) = address.number("speed") {
-            self.set_speed(speed);
-        }
         if let Some(play) = address.get("play") {
             self.playing = play != "0" && !self.prefs.still;
         }
@@ -660,6 +669,9 @@ impl App {
                     self.open_preset(first, at_s);
                 }
             }
+        }
+        if let Some(speed) = address.number("speed") {
+            self.set_speed(speed);
         }
         if address.get("mode") == Some("live") {
             if let Some(server) = address.get("server") {
@@ -702,6 +714,7 @@ impl App {
                 self.with_log = false;
                 self.notice = None;
                 self.section = Some(self.main_section());
+                self.speed = speed_to_watch(scenario.horizon.as_secs_f64(), LONGEST_WATCH_S);
                 let events = scenario.estimated_events();
                 if events > HEAVY_EVENTS {
                     self.playing = false;
@@ -1414,11 +1427,7 @@ impl App {
                 self.undo.push(self.parsed.clone());
                 self.parsed = parsed;
                 // Minutes to days of traffic: about a minute to watch.
-                let mut speed = 1.0;
-                while speed * 90.0 < log.span_s && speed < SPEEDS.1 {
-                    speed = crate::keys::next_speed(speed, true);
-                }
-                self.speed = speed;
+                self.speed = speed_to_watch(log.span_s, 90.0);
                 self.preset = None;
                 self.claim = None;
                 self.ghost = None;

@@ -5,6 +5,7 @@
 //! up for.
 
 use super::ground::{Ground, finish};
+use super::sense::ServiceTime;
 use super::{ClassSample, SplitControl, SplitSample, errors};
 use crate::frame::LoopFrame;
 use crate::time::Duration;
@@ -16,9 +17,7 @@ use alloc::vec::Vec;
 const KEPT: f64 = 0.8;
 /// Weight of the newest sample in the number of clients and in the throughput.
 const NEWEST: f64 = 0.5;
-/// Largest weight of the newest sample in a service time, and completions for which it weighs 1.
-const NEWEST_SERVICE: (f64, f64) = (0.3, 50.0);
-/// Least service time, in seconds; keeps the model's terms finite.
+/// Service time of a class nobody of which was served yet, in seconds; keeps the model's terms finite.
 const LEAST_SERVICE_S: f64 = 1e-9;
 /// Clients below which a class is taken for empty.
 const NOBODY: f64 = 0.5;
@@ -46,8 +45,7 @@ pub struct FeedForward {
 /// What is known of one class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Model {
-    /// Mean service time in seconds; `None` until a job was completed.
-    service_s: Option<f64>,
+    service: ServiceTime,
     /// Completions a second.
     throughput: f64,
     /// Clients, those who think included.
@@ -58,13 +56,7 @@ struct Model {
 
 impl Model {
     fn on_sample(&mut self, seen: &ClassSample, period_s: f64, think_s: f64) {
-        if seen.completed > 0 {
-            let completed = f64::from(seen.completed);
-            let mean = (seen.service_s / completed).max(LEAST_SERVICE_S);
-            let newest = (completed / NEWEST_SERVICE.1).min(NEWEST_SERVICE.0);
-            let service = self.service_s.get_or_insert(mean);
-            *service += newest * (mean - *service);
-        }
+        self.service.on_sample(seen);
         self.throughput += NEWEST * (f64::from(seen.completed) / period_s - self.throughput);
         let inside = f64::from(seen.waiting) + f64::from(seen.busy);
         self.clients += NEWEST * (inside + self.throughput * think_s - self.clients);
@@ -72,12 +64,12 @@ impl Model {
 
     /// Workers it needs for a delay, in seconds.
     fn workers_for(&self, delay_s: f64, think_s: f64) -> f64 {
-        let service_s = self.service_s.unwrap_or(LEAST_SERVICE_S);
+        let service_s = self.service.get().unwrap_or(LEAST_SERVICE_S);
         self.clients * service_s / (delay_s + service_s + think_s)
     }
 
     fn lacks_service_time(&self) -> bool {
-        self.service_s.is_none() && self.clients >= NOBODY
+        self.service.get().is_none() && self.clients >= NOBODY
     }
 }
 
@@ -111,7 +103,8 @@ impl FeedForward {
         if self.workers_for(0.0) <= workers {
             return None;
         }
-        let need = |(class, weight): (&Model, f64)| class.clients * class.service_s.unwrap_or(0.0) / weight;
+        let need =
+            |(class, weight): (&Model, f64)| class.clients * class.service.get().unwrap_or(0.0) / weight;
         let (mut low, mut high) = (0.0, self.models().map(need).sum::<f64>() / workers);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -188,7 +181,7 @@ mod tests {
     fn check_oracle(p: &[f64], clients: &[f64], want: &[f64]) {
         let mut control = control(p, 500, 0.0);
         for (class, &clients) in control.classes.iter_mut().zip(clients) {
-            *class = Model { service_s: Some(0.25), clients, ..Model::default() };
+            *class = Model { service: ServiceTime::of(0.25), clients, ..Model::default() };
         }
         let delay_s = control.common_delay_s(64.0).expect("64 workers are too few");
         let workers = control.models().map(|(class, weight)| class.workers_for(weight * delay_s, 0.5));

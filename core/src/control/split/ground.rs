@@ -1,16 +1,13 @@
 //! What the controllers have in common that move a split step by step: delays to go by, shares to go on from.
 
-use super::sense::Delay;
-use super::{ClassSample, SplitSample};
+use super::SplitSample;
+use super::sense::{Delay, is_possible};
 use crate::unit::DelayWeight;
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// Delay below which no ratio is formed, in seconds: nobody waits, and 0/0 is no error (paper P, 0.10).
 pub(super) const LEAST_S: f64 = 1e-3;
-
-/// Largest figure of a sample that is believed, in seconds: the delays of 2^32 jobs that waited for two days each.
-const MOST_S: f64 = 1e15;
 
 /// The delays of all classes, and the workers they were given.
 #[derive(Clone, Debug)]
@@ -42,7 +39,7 @@ impl Ground {
     pub(super) fn observe(&mut self, seen: SplitSample<'_>) -> bool {
         let classes = self.weights.len();
         let is_sound = seen.classes.len() == classes && seen.workers as usize >= classes;
-        if !is_sound || !seen.classes.iter().all(is_sound_class) {
+        if !is_sound || !seen.classes.iter().all(is_possible) {
             return false;
         }
         for ((sensor, delay), class) in self.sensors.iter_mut().zip(&mut self.delays_s).zip(seen.classes) {
@@ -110,12 +107,9 @@ fn normalise(shares: &mut [f64]) {
     }
 }
 
-fn is_sound_class(class: &ClassSample) -> bool {
-    [class.delay_s, class.oldest_s, class.service_s].iter().all(|s| (0.0..=MOST_S).contains(s))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::ClassSample;
     use super::*;
 
     #[track_caller]

@@ -70,6 +70,12 @@ impl ServiceTime {
         };
     }
 
+    /// A mean that is known.
+    #[cfg(test)]
+    pub(super) const fn of(mean_s: f64) -> Self {
+        Self(Some(mean_s))
+    }
+
     /// The mean in seconds, above zero; `None` before any work has ended.
     pub(super) const fn get(self) -> Option<f64> {
         self.0
