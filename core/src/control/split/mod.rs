@@ -1,7 +1,7 @@
 //! Controllers of a split: which part of a stage's workers each class has.
 //!
 //! Once a period a controller sees what every class went through and says what share of the workers each should have.
-//! [`apportion`] makes whole workers of the shares; the controller is then told what it got, so that it never winds
+//! [`apportion()`] makes whole workers of the shares; the controller is then told what it got, so that it never winds
 //! up against a limit it cannot see. What is common to all controllers is not in them: whether there is anything to
 //! enforce, whether the target can be reached at all, how finely the pool can be divided ([`Standing`]).
 //!

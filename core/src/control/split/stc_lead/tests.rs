@@ -1,3 +1,5 @@
+//! The controller on a deterministic stage: what it comes to, what it learns, and what no sample does to it.
+
 use super::super::test_queue::{Clients, Stage, check_ratio, check_shares, odd_sample};
 use super::*;
 use crate::unit::{Draw, mix};

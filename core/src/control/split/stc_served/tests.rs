@@ -1,3 +1,5 @@
+//! The controller on a deterministic stage, and its model by itself.
+
 use super::super::test_queue::{Clients, Stage, check_ratio, check_shares, odd_sample};
 use super::*;
 use crate::unit::{Draw, mix};
