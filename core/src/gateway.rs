@@ -265,9 +265,12 @@ impl Gateway {
     #[inline]
     pub fn poll_at(&self) -> Option<Instant> {
         let deadline = self.expiries.peek().map(|&Reverse((at, ..))| at);
-        if !self.timed {
-            return deadline;
-        }
+        if self.timed { self.next_at(deadline) } else { deadline }
+    }
+
+    /// The same where stages have a say.
+    #[inline(never)]
+    fn next_at(&self, deadline: Option<Instant>) -> Option<Instant> {
         let stages = self.stages.iter().map(Stage::next_at).min().filter(|&at| at != Instant::NEVER);
         match (deadline, stages) {
             (Some(a), Some(b)) => Some(a.min(b)),

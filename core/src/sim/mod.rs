@@ -34,7 +34,7 @@ pub use traffic::{Ask, Times, Traffic};
 
 use crate::frame::{Cause, Frame};
 use crate::gateway::{Arrival, Dispatch, Gateway, Outcome, Output, Step};
-use crate::id::{ClassId, JobId, ServerId};
+use crate::id::{ClassId, JobId, ServerId, StageId};
 use crate::import::TraceRow;
 use crate::measure::{BatchMeans, Histogram};
 use crate::scenario::v1::LoadV1;
@@ -276,6 +276,8 @@ pub struct Simulation {
     stage_busy: Vec<Census>,
     /// The most workers that each stage may have.
     most_workers: Vec<u32>,
+    /// Whether an event of the scenario changes the work of requests.
+    work_changes: bool,
     /// Stages whose delays are compared.
     watches: Vec<Watch>,
     /// Whether something happened since the gateway was last drained.
@@ -336,6 +338,7 @@ impl Simulation {
             tallies: vec![ClassTally::default(); classes.len()],
             stage_busy: vec![Census::from(measure_from); scenario.stages.len()],
             most_workers: scenario.stages.iter().map(StageSpec::most_workers).collect(),
+            work_changes: scenario.events.iter().any(|event| matches!(event.action, Action::Service { .. })),
             watches: Watch::all(scenario, measure_from),
             undrained: false,
             over: false,
@@ -673,12 +676,20 @@ impl Simulation {
         }
     }
 
+    // Out of the way of the runs that compare no delays.
+    #[inline(never)]
+    fn watch(&mut self, stage: StageId, class: ClassId, waited: Duration) {
+        for watch in self.watches.iter_mut().filter(|watch| watch.stage() == stage) {
+            watch.on_dispatch(self.now, class, waited, &self.gateway);
+        }
+    }
+
     #[inline]
     fn dispatch(&mut self, dispatch: Dispatch) {
         let slot = dispatch.job.slot;
         self.stage_busy[usize::from(dispatch.stage.0)].come(self.now);
-        for watch in &mut self.watches {
-            watch.on_dispatch(self.now, &dispatch, &self.gateway);
+        if !self.watches.is_empty() {
+            self.watch(dispatch.stage, dispatch.class, dispatch.waited);
         }
         let server = dispatch.server.map_or(0xFFFF, |server| u64::from(server.0));
         let request = &mut self.requests[slot as usize];
@@ -703,7 +714,7 @@ impl Simulation {
             Task::Own(law, per_batch) => {
                 let mut stream = Stream::new(nth(key, WORK + 1 + u64::from(stage)));
                 let (drawn, per_batch) = (law.draw(&mut stream), *per_batch);
-                let length = times(drawn, self.kinds[usize::from(dispatch.class.0)].work_factor);
+                let length = if self.work_changes { self.changed(dispatch.class, drawn) } else { drawn };
                 if let Some(number) = dispatch.batch {
                     self.join_batch((stage, number), dispatch.job, length, per_batch);
                 } else {
@@ -762,11 +773,20 @@ impl Simulation {
         self.happen(What::Completion(job));
     }
 
+    /// A length of work of a class with what an event has made of it.
+    #[inline(never)]
+    fn changed(&self, class: ClassId, length: Duration) -> Duration {
+        times(length, self.kinds[usize::from(class.0)].work_factor)
+    }
+
     /// A server begins to work on a request.
     #[inline]
     fn start_at_server(&mut self, server: ServerId, slot: u32) {
         let request = &self.requests[slot as usize];
-        let work = times(request.work, self.kinds[usize::from(request.class.0)].work_factor);
+        let mut work = request.work;
+        if self.work_changes {
+            work = self.changed(request.class, work);
+        }
         let length = self.servers[usize::from(server.0)].time_for(work);
         self.calendar.push(self.now + length, Rank::Completion, What::Completion(request.job));
     }
@@ -893,7 +913,6 @@ impl Simulation {
 }
 
 /// A length of work multiplied, to the nearest nanosecond.
-#[inline]
 fn times(length: Duration, factor: f64) -> Duration {
     if factor == 1.0 {
         return length;

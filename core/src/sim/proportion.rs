@@ -5,8 +5,8 @@
 //! the classes have their jobs at different times, and means over jobs would be out of proportion although delays were in
 //! proportion all the time.
 
-use crate::gateway::{Dispatch, Gateway};
-use crate::id::StageId;
+use crate::gateway::Gateway;
+use crate::id::{ClassId, StageId};
 use crate::measure::proportion::{BANDS, Delays, LOOK_S, WINDOW_S, moved, pairwise_error, share_error};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
@@ -72,13 +72,18 @@ impl Watch {
             .collect()
     }
 
-    /// A job is handed to a worker somewhere.
-    pub(super) fn on_dispatch(&mut self, now: Instant, dispatch: &Dispatch, gateway: &Gateway) {
-        if dispatch.stage != self.stage || now < self.from {
+    /// The stage that is watched.
+    pub(super) const fn stage(&self) -> StageId {
+        self.stage
+    }
+
+    /// A job is handed to a worker of the stage.
+    pub(super) fn on_dispatch(&mut self, now: Instant, class: ClassId, waited: Duration, gateway: &Gateway) {
+        if now < self.from {
             return;
         }
         self.close_windows(now);
-        self.window.add(usize::from(dispatch.class.0), 1.0, dispatch.waited.as_secs_f64());
+        self.window.add(usize::from(class.0), 1.0, waited.as_secs_f64());
         if self.look_at <= now {
             self.look(now, gateway.split(self.stage));
         }
