@@ -5,7 +5,7 @@
 //! the ratio cannot be held, and a controller that goes by the waits would give the class ever fewer workers, as its
 //! wait no longer grows. Limits in proportion to the weights are in nobody's way.
 
-use super::v1::{AgeingV1, ExpiredV1, OrderV1, SplitByV1};
+use super::v1::{AgeingV1, ExpiredV1};
 use super::{Class, Scenario, StageSpec};
 use crate::id::{ClassId, StageId};
 use crate::time::Duration;
@@ -38,13 +38,6 @@ pub struct RatioConflict {
 }
 
 impl StageSpec {
-    /// Whether the stage is to keep the waits of the classes in the proportions of their weights.
-    #[must_use]
-    pub const fn holds_ratio(&self) -> bool {
-        let by_order = matches!(self.order, OrderV1::Wtp | OrderV1::Pad | OrderV1::Hpd);
-        by_order || !matches!(self.split_by, SplitByV1::Fixed)
-    }
-
     /// How long a request of a class can wait here before it is turned away or gets ahead, and what by; `None` if as
     /// long as it takes.
     #[must_use]
@@ -69,7 +62,7 @@ impl Scenario {
     /// Every class of a stage that is to hold a ratio whose wait is cut short before that of another, by stage and class.
     #[must_use]
     pub fn ratio_conflicts(&self) -> Vec<RatioConflict> {
-        let stages = (0..).map(StageId).zip(&self.stages).filter(|(_, stage)| stage.holds_ratio());
+        let stages = (0..).map(StageId).zip(&self.stages).filter(|(_, stage)| stage.keeps_proportion());
         stages.flat_map(|(id, stage)| self.conflicts_at(id, stage)).collect()
     }
 
