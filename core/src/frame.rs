@@ -7,6 +7,7 @@
 //! Across the WebAssembly boundary and in server-sent events a frame travels as one flat list of
 //! numbers ([`Frame::encode`]); its layout is versioned by [`Frame::LAYOUT`].
 
+use crate::balance::{Candidate, Decision};
 use crate::time::Instant;
 use alloc::vec::Vec;
 use core::fmt;
@@ -52,6 +53,8 @@ pub struct Frame {
     pub stages: Vec<StageFrame>,
     /// One entry a server.
     pub servers: Vec<ServerFrame>,
+    /// How the last server was picked, if that is being written down.
+    pub decision: Option<DecisionFrame>,
 }
 
 /// One class, over all stages.
@@ -260,8 +263,29 @@ pub struct StageClassFrame {
 pub struct ServerFrame {
     /// Whether the gateway sends to it.
     pub up: bool,
-    /// What the balancer makes of it: larger gets more. 1 where the policy has no weights.
+    /// Why it is left out although it can be reached: bits of [`bar`](crate::balance::bar).
+    pub bars: u8,
+    /// What the balancer makes of it for short requests: larger gets more. The configured weight where the policy has
+    /// none of its own.
     pub weight: f64,
+    /// The same for sessions.
+    pub session_weight: f64,
+    /// The load that the balancer goes by for short requests, smoothed; NaN where it goes by none.
+    pub balanced_load: f64,
+    /// The same for sessions.
+    pub session_load: f64,
+    /// The group it is in, 1 the one that gets new work; 0 where there are no groups.
+    pub group: u8,
+    /// Latency that the balancer expects of it, in seconds; NaN where it measures none.
+    pub latency_s: f64,
+    /// What it reported last: processors, memory, network, disk, rooms; NaN where it says nothing.
+    pub loads: [f64; 5],
+    /// Age of that report, in seconds; NaN if there was none.
+    pub report_age_s: f64,
+    /// Share of what it would get that it gets while it warms up, 0 to 1; 1 for one that is warm.
+    pub warm: f64,
+    /// Sessions there.
+    pub sessions: u32,
     /// Most the gateway sends at once; `u32::MAX` for no limit of its own.
     pub max_in_flight: u32,
     /// Jobs in flight, by class.
@@ -272,6 +296,49 @@ pub struct ServerFrame {
     pub completed: u64,
     /// Jobs that failed at it so far.
     pub failed: u64,
+}
+
+/// How a server was picked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DecisionFrame {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// The class of the job.
+    pub class: u32,
+    /// The number of the server that got it.
+    pub server: u32,
+    /// Who was considered.
+    pub candidates: Vec<CandidateFrame>,
+}
+
+/// One server that was considered for a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CandidateFrame {
+    /// Its number.
+    pub server: u32,
+    /// What it was judged by: smallest first.
+    pub key: f64,
+    /// What decided among those of the top group, largest first.
+    pub turn: f64,
+    /// The group it was in, 1 the one whose turn it was; 0 where there are no groups.
+    pub group: u32,
+}
+
+impl DecisionFrame {
+    pub(crate) fn of(decision: &Decision) -> Self {
+        let one = |c: &Candidate| CandidateFrame {
+            server: u32::from(c.server.0),
+            key: c.key,
+            turn: c.turn,
+            group: u32::from(c.group),
+        };
+        Self {
+            at_s: decision.at.as_secs_f64(),
+            class: u32::from(decision.class.0),
+            server: u32::from(decision.server.0),
+            candidates: decision.candidates.iter().map(one).collect(),
+        }
+    }
 }
 
 /// Why a list of numbers is no frame.
@@ -297,7 +364,7 @@ impl core::error::Error for FrameError {}
 
 impl Frame {
     /// Version of the flat layout; the first number of every encoded frame.
-    pub const LAYOUT: f64 = 3.0;
+    pub const LAYOUT: f64 = 4.0;
 
     /// Appends the frame as numbers: layout, time in seconds, counts of classes, stages and servers, then
     /// each part's fields in declaration order. Exact for counters below 2^53.
@@ -342,9 +409,19 @@ impl Frame {
             s.split.encode(out);
         }
         for s in &self.servers {
-            out.extend([f64::from(u8::from(s.up)), s.weight, f64::from(s.max_in_flight)]);
+            out.extend([f64::from(u8::from(s.up)), f64::from(s.bars), s.weight, s.session_weight]);
+            out.extend([s.balanced_load, s.session_load, f64::from(s.group), s.latency_s]);
+            out.extend(s.loads);
+            out.extend([s.report_age_s, s.warm, f64::from(s.sessions), f64::from(s.max_in_flight)]);
             out.extend(s.in_flight.iter().map(|&n| f64::from(n)));
             out.extend([s.picked as f64, s.completed as f64, s.failed as f64]);
+        }
+        out.push(f64::from(u8::from(self.decision.is_some())));
+        if let Some(d) = &self.decision {
+            out.extend([d.at_s, f64::from(d.class), f64::from(d.server), d.candidates.len() as f64]);
+            for c in &d.candidates {
+                out.extend([f64::from(c.server), c.key, c.turn, f64::from(c.group)]);
+            }
         }
     }
 
@@ -364,6 +441,7 @@ impl Frame {
             classes: (0..classes).map(|_| from.class()).collect::<Result<_, _>>()?,
             stages: (0..stages).map(|_| from.stage(classes)).collect::<Result<_, _>>()?,
             servers: (0..servers).map(|_| from.server(classes)).collect::<Result<_, _>>()?,
+            decision: from.decision()?,
         };
         if from.0.is_empty() { Ok(frame) } else { Err(FrameError::Length) }
     }
@@ -517,12 +595,40 @@ impl Reader<'_> {
     fn server(&mut self, classes: usize) -> Result<ServerFrame, FrameError> {
         Ok(ServerFrame {
             up: self.float()? != 0.0,
+            bars: self.float()? as u8,
             weight: self.float()?,
+            session_weight: self.float()?,
+            balanced_load: self.float()?,
+            session_load: self.float()?,
+            group: self.float()? as u8,
+            latency_s: self.float()?,
+            loads: [self.float()?, self.float()?, self.float()?, self.float()?, self.float()?],
+            report_age_s: self.float()?,
+            warm: self.float()?,
+            sessions: self.small()?,
             max_in_flight: self.small()?,
             in_flight: self.smalls(classes)?,
             picked: self.int()?,
             completed: self.int()?,
             failed: self.int()?,
+        })
+    }
+
+    fn decision(&mut self) -> Result<Option<DecisionFrame>, FrameError> {
+        if self.float()? != 1.0 {
+            return Ok(None);
+        }
+        let (at_s, class, server) = (self.float()?, self.small()?, self.small()?);
+        let candidates = (0..self.count()?).map(|_| self.candidate()).collect::<Result<_, _>>()?;
+        Ok(Some(DecisionFrame { at_s, class, server, candidates }))
+    }
+
+    fn candidate(&mut self) -> Result<CandidateFrame, FrameError> {
+        Ok(CandidateFrame {
+            server: self.small()?,
+            key: self.float()?,
+            turn: self.float()?,
+            group: self.small()?,
         })
     }
 }
@@ -598,13 +704,29 @@ mod tests {
             }],
             servers: vec![ServerFrame {
                 up: true,
+                bars: 3,
                 weight: 1.0,
+                session_weight: 0.5,
+                balanced_load: 0.75,
+                session_load: 0.625,
+                group: 2,
+                latency_s: 0.125,
+                loads: [0.5, 0.25, 0.75, 0.0, 1.0],
+                report_age_s: 3.5,
+                warm: 0.875,
+                sessions: 4,
                 max_in_flight: u32::MAX,
                 in_flight: vec![1, 0],
                 picked: 8,
                 completed: 7,
                 failed: 0,
             }],
+            decision: Some(DecisionFrame {
+                at_s: 1.25,
+                class: 1,
+                server: 0,
+                candidates: vec![CandidateFrame { server: 0, key: 2.0, turn: 0.5, group: 1 }; 2],
+            }),
         }
     }
 

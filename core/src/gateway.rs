@@ -6,7 +6,7 @@
 //! [`poll_at`](Gateway::poll_at), call [`poll`](Gateway::poll) until it gives `None`.
 //!
 //! ```
-//! use tidegate_core::gateway::{Arrival, Gateway, Outcome, Output, Step};
+//! use tidegate_core::gateway::{Arrival, Asked, Gateway, Outcome, Output, Step};
 //! use tidegate_core::{id::ClassId, scenario, time::Instant, unit::Chance};
 //!
 //! let scenario = scenario::Scenario::check(scenario::parse_json(
@@ -14,7 +14,7 @@
 //!         "work":{"at":"stage","service":{"law":"constant","mean_us":1000}}}]}"#).unwrap().wire).unwrap();
 //! let mut gateway = Gateway::new(&scenario);
 //! let now = Instant::START;
-//! let arrival = Arrival { class: ClassId(0), deadline: None, chance: Chance(7), size: None };
+//! let arrival = Arrival { class: ClassId(0), deadline: None, chance: Chance(7), size: None, asked: Asked::default() };
 //! let job = gateway.arrive(now, arrival).unwrap();
 //! let Some(Output::Dispatch(dispatch)) = gateway.poll(now) else { panic!("a worker is free") };
 //! assert_eq!(dispatch.job, job);
@@ -23,12 +23,12 @@
 //! ```
 
 use crate::admission::{QueueControl, Verdict};
-use crate::balance::{Balancer, Left, Pick, Servers};
-use crate::frame::{Cause, ClassFrame, Frame, ServerFrame, StageClassFrame, StageFrame};
+use crate::balance::{Balancing, Decision, FIRST_DRAW, HashBy, Left, LoadReport, Seat, Servers};
+use crate::frame::{Cause, ClassFrame, DecisionFrame, Frame, ServerFrame, StageClassFrame, StageFrame};
 use crate::id::{ClassId, JobId, ServerId, StageId};
 use crate::jobs::{Job, Jobs, NONE, Place};
 use crate::scenario::v1::QueueV1;
-use crate::scenario::{Levels, Scenario, StageSpec};
+use crate::scenario::{Levels, Scenario, ServerSpec, StageSpec};
 use crate::stage::{Ended, Next, Stage};
 use crate::time::{Duration, Instant};
 use crate::unit::Chance;
@@ -37,8 +37,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// The decision number of the balancer in a job's [`Chance`]; stages use theirs below it.
-const BALANCER_DRAW: u32 = 256;
+/// The decision in a job's [`Chance`] that says which of several gateways it comes to.
+const GATEWAY_DRAW: u32 = FIRST_DRAW + 63;
 
 /// What the gateway wants its driver to do or to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,17 @@ pub struct Arrival {
     pub chance: Chance,
     /// Bytes it asks for, if that is known.
     pub size: Option<u64>,
+    /// Who asks, and what for.
+    pub asked: Asked,
+}
+
+/// Who asks and what for, as numbers that balancers hash: equal for equal clients (or things asked for), any otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The client.
+    pub source: u32,
+    /// What is asked for.
+    pub target: u32,
 }
 
 /// How work on a job ended.
@@ -148,8 +159,10 @@ type Expiry = Reverse<(Instant, u64, JobId)>;
 pub struct Gateway {
     jobs: Jobs,
     stages: Vec<Stage>,
-    servers: Servers,
-    balancer: Balancer,
+    /// The servers as each of the gateways in front of them sees them; mostly one.
+    balancing: Vec<Balancing>,
+    /// What of a request the balancer hashes.
+    hashes: Option<HashBy>,
     counts: Vec<Counts>,
     levels: Levels,
     /// Whether a stage is asked about jobs at the entry that are still to come to it.
@@ -170,6 +183,13 @@ impl Gateway {
     /// An idle gateway with every server up.
     #[must_use]
     pub fn new(scenario: &Scenario) -> Self {
+        Self::seated(scenario, 0)
+    }
+
+    /// The same, at a seat among the gateways in front of these servers: any number that the others do not have, so
+    /// that not all begin with the same server.
+    #[must_use]
+    pub fn seated(scenario: &Scenario, seat: u64) -> Self {
         let stages: Vec<Stage> =
             (0..scenario.stages.len()).map(|at| Stage::new(scenario, StageId(at as u8))).collect();
         let has_rate = |spec: &StageSpec| matches!(spec.queue, QueueV1::AdaptiveRate { .. });
@@ -178,10 +198,12 @@ impl Gateway {
             levels: scenario.levels.clone(),
             asks_ahead: stages.iter().any(|stage| stage.control.at_entry()),
             hears_responses: scenario.stages.iter().any(has_rate),
-            timed: stages.iter().any(Stage::is_timed),
+            timed: scenario.reports || stages.iter().any(Stage::is_timed) || Balancing::is_timed(scenario),
             stages,
-            servers: Servers::new(&scenario.servers, scenario.classes.len()),
-            balancer: Balancer::new(&scenario.balancer),
+            balancing: (0..u64::from(scenario.gateways))
+                .map(|at| Balancing::new(scenario, Seat(seat.wrapping_add(at))))
+                .collect(),
+            hashes: scenario.balancer.hashes(),
             counts: vec![Counts::default(); scenario.classes.len()],
             dirty: 0,
             next_ticket: 0,
@@ -198,7 +220,7 @@ impl Gateway {
     /// If its class is not one of the scenario's.
     #[inline(always)]
     pub fn arrive(&mut self, now: Instant, arrival: Arrival) -> Result<JobId, Cause> {
-        let Arrival { class, deadline, chance, size } = arrival;
+        let Arrival { class, deadline, chance, size, asked } = arrival;
         let correction = self.levels.correction(size);
         let verdict = self.judge_entry(now, class, correction, chance);
         let counts = &mut self.counts[usize::from(class.0)];
@@ -208,6 +230,11 @@ impl Gateway {
             return Err(cause);
         }
         counts.in_system += 1;
+        let key = match self.hashes {
+            None => 0,
+            Some(HashBy::Source) => asked.source,
+            Some(HashBy::Target) => asked.target,
+        };
         let id = self.jobs.insert(Job {
             generation: 0,
             place: Place::Gone,
@@ -217,6 +244,8 @@ impl Gateway {
             judged_at: 0,
             correction,
             server: None,
+            gateway: 0,
+            key,
             arrived: now,
             queued: now,
             since: now,
@@ -257,6 +286,14 @@ impl Gateway {
         None
     }
 
+    /// Whether [`poll`](Self::poll) may have something to say now; if not, it need not be called.
+    #[must_use]
+    #[inline]
+    pub fn may_decide(&self, now: Instant) -> bool {
+        let is_due = |&Reverse((at, ..)): &Expiry| at <= now;
+        self.dirty != 0 || self.timed || self.expiries.peek().is_some_and(is_due)
+    }
+
     /// When to call [`poll`](Self::poll) although nothing happened: the earliest deadline of a queued job, promotion,
     /// look of a controller or start that was held back.
     ///
@@ -271,7 +308,9 @@ impl Gateway {
     /// The same where stages have a say.
     #[inline(never)]
     fn next_at(&self, deadline: Option<Instant>) -> Option<Instant> {
-        let stages = self.stages.iter().map(Stage::next_at).min().filter(|&at| at != Instant::NEVER);
+        let servers = self.balancing.iter().map(Balancing::next_at);
+        let stages =
+            self.stages.iter().map(Stage::next_at).chain(servers).min().filter(|&at| at != Instant::NEVER);
         match (deadline, stages) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -301,13 +340,13 @@ impl Gateway {
     /// Sends a job in flight to another server, because its own could not be reached: the server gets a
     /// failure, the job keeps its worker and is not counted again. `None` leaves it where it is: there is no
     /// other server with room, or the job is not at a server.
-    pub fn retry(&mut self, _now: Instant, job: JobId) -> Option<ServerId> {
+    pub fn retry(&mut self, now: Instant, job: JobId) -> Option<ServerId> {
         let slot = self.working(job)?;
-        let Job { class, chance, server, .. } = self.jobs[slot];
+        let Job { class, chance, server, gateway, key, since, .. } = self.jobs[slot];
         let from = server?;
-        let to = self.balancer.pick(&self.servers, Some(from), chance.draw(BALANCER_DRAW + 1))?;
-        self.servers.left(from, class, Left::Failed);
-        self.servers.sent(to, class);
+        let balancing = &mut self.balancing[usize::from(gateway)];
+        let to = balancing.send(now, class, key, chance, Some(from))?;
+        balancing.left(now, from, class, Left::Failed, now.since(since));
         self.jobs[slot].server = Some(to);
         self.touch_serving();
         Some(to)
@@ -332,15 +371,75 @@ impl Gateway {
 
     /// Marks a server up or down; while down it is sent nothing. Jobs in flight there stay until
     /// [`done`](Self::done) says otherwise.
-    pub fn set_server(&mut self, _now: Instant, server: ServerId, up: bool) {
-        self.servers.set_up(server, up);
-        self.touch_serving();
+    pub fn set_server(&mut self, now: Instant, server: ServerId, up: bool) {
+        self.each_balancing(|balancing| balancing.set_up(now, server, up));
     }
 
-    /// The servers and what is in flight at each.
+    /// Notes what a server reports of its load.
+    pub fn report(&mut self, now: Instant, server: ServerId, report: &LoadReport) {
+        // Reports grow old, also where none were expected.
+        self.timed = true;
+        self.each_balancing(|balancing| balancing.report(now, server, report));
+    }
+
+    /// A server asks to get nothing new, or takes that back.
+    pub fn set_draining(&mut self, now: Instant, server: ServerId, draining: bool) {
+        self.each_balancing(|balancing| balancing.set_draining(now, server, draining));
+    }
+
+    /// What a server counts from now on, for balancers with weights; 0 for nothing new.
+    pub fn set_weight(&mut self, now: Instant, server: ServerId, weight: f64) {
+        self.each_balancing(|balancing| balancing.set_weight(now, server, weight));
+    }
+
+    /// The most a server is sent at once from now on; `None` for no limit.
+    pub fn set_max_in_flight(&mut self, now: Instant, server: ServerId, most: Option<u32>) {
+        self.each_balancing(|balancing| balancing.set_max_in_flight(now, server, most));
+    }
+
+    /// One more server, up and idle. It may get the place of one that was [removed](Self::remove_server).
+    pub fn add_server(&mut self, now: Instant, spec: &ServerSpec) -> ServerId {
+        let mut id = ServerId(0);
+        self.each_balancing(|balancing| id = balancing.add(now, spec));
+        id
+    }
+
+    /// Takes a server off the list: it is sent nothing more. Jobs in flight there stay until [`done`](Self::done)
+    /// says otherwise.
+    pub fn remove_server(&mut self, now: Instant, server: ServerId) {
+        self.each_balancing(|balancing| balancing.remove(now, server));
+    }
+
+    /// How long somebody who is turned away because no server is fit should wait, if that is known: until the next
+    /// report is due or the next server comes back. `None` while there is a server with room.
     #[must_use]
-    pub const fn servers(&self) -> &Servers {
-        &self.servers
+    pub fn retry_after(&self, now: Instant) -> Option<Duration> {
+        if self.balancing.iter().any(|balancing| balancing.servers().any_fit()) {
+            return None;
+        }
+        self.balancing.iter().map(|balancing| balancing.fit_again_at(now)).min().map(|at| at.since(now))
+    }
+
+    /// Begins or ends to write down how servers are picked; see [`last_decision`](Self::last_decision).
+    pub fn write_decisions(&mut self, on: bool) {
+        self.each_balancing(|balancing| balancing.write_decisions(on));
+    }
+
+    /// The last pick of a server, if they are being written down.
+    #[must_use]
+    pub fn last_decision(&self) -> Option<&Decision> {
+        self.balancing.iter().filter_map(Balancing::last_decision).max_by_key(|decision| decision.at)
+    }
+
+    /// The servers and what is in flight at each, as the first gateway sees them.
+    #[must_use]
+    pub fn servers(&self) -> &Servers {
+        self.balancing[0].servers()
+    }
+
+    fn each_balancing(&mut self, change: impl FnMut(&mut Balancing)) {
+        self.balancing.iter_mut().for_each(change);
+        self.touch_serving();
     }
 
     /// Jobs inside: waiting or in work.
@@ -413,24 +512,43 @@ impl Gateway {
                 }
             }));
         }
-        out.servers.resize_with(self.servers.len(), ServerFrame::default);
-        for (at, (server, out)) in self.servers.iter().zip(&mut out.servers).enumerate() {
-            let id = ServerId(at as u16);
-            out.up = server.up;
-            out.weight = self.balancer.weight(id);
-            out.max_in_flight = server.max_in_flight;
-            out.in_flight.clear();
-            out.in_flight.extend_from_slice(self.servers.in_flight_by_class(id));
-            out.picked = server.picked;
-            out.completed = server.completed;
-            out.failed = server.failed;
+        let servers = self.servers().len();
+        out.servers.resize_with(servers, ServerFrame::default);
+        for (at, out) in out.servers.iter_mut().enumerate() {
+            self.server_frame(now, ServerId(at as u16), out);
+        }
+        out.decision = self.last_decision().map(DecisionFrame::of);
+    }
+
+    /// One server: what all gateways sent there, and what the first makes of it.
+    fn server_frame(&self, now: Instant, id: ServerId, out: &mut ServerFrame) {
+        let (first, others) = self.balancing.split_first().expect("there is a gateway");
+        first.server_frame(now, id, out);
+        for other in others {
+            let server = other.servers().get(id);
+            for (sum, more) in out.in_flight.iter_mut().zip(other.servers().in_flight_by_class(id)) {
+                *sum += more;
+            }
+            out.sessions += server.sessions;
+            out.picked += server.picked;
+            out.completed += server.completed;
+            out.failed += server.failed;
         }
     }
 
     /// Whether a worker of the stage that is free could begin: at the serving stage, a server must have room.
     #[inline]
     fn can_start(&self, stage: usize) -> bool {
-        !self.stages[stage].serving || self.servers.any_room()
+        !self.stages[stage].serving || self.any_room()
+    }
+
+    /// Whether a server may be sent a job.
+    #[inline]
+    fn any_room(&self) -> bool {
+        match self.balancing.as_slice() {
+            [only] => only.servers().any_room(),
+            several => several.iter().any(|balancing| balancing.servers().any_room()),
+        }
     }
 
     /// The slot of a job that is on a worker.
@@ -448,7 +566,10 @@ impl Gateway {
         let (at, deadline) = (usize::from(job.stage.0), job.deadline);
         let stage = &mut self.stages[at];
         stage.join(&mut self.jobs, slot, now);
-        self.dirty |= 1 << at;
+        // It need not be asked who is next while nobody could begin.
+        if stage.may_start() {
+            self.dirty |= 1 << at;
+        }
         if deadline != Instant::NEVER && stage.sheds_expired {
             self.watch(slot, deadline, ticket);
         }
@@ -503,13 +624,15 @@ impl Gateway {
         let job = &mut self.jobs[slot];
         let class = job.class;
         if stage.serving {
-            let server = self
-                .balancer
-                .pick(&self.servers, None, job.chance.draw(BALANCER_DRAW))
+            let (key, chance) = (job.key, job.chance);
+            let gateway = if self.balancing.len() > 1 { self.gateway_of(chance) } else { 0 };
+            let server = self.balancing[usize::from(gateway)]
+                .send(now, class, key, chance, None)
                 .expect("a balancer finds a server when one has room");
-            self.servers.sent(server, class);
-            job.server = Some(server);
+            let job = &mut self.jobs[slot];
+            (job.server, job.gateway) = (Some(server), gateway);
         }
+        let job = &self.jobs[slot];
         Some(Output::Dispatch(Dispatch {
             job: JobId { slot, generation: job.generation },
             class,
@@ -531,7 +654,8 @@ impl Gateway {
                 Ended::Failed => Left::Failed,
                 Ended::Abandoned => Left::Abandoned,
             };
-            self.servers.left(server, job.class, left);
+            let took = now.since(job.since);
+            self.balancing[usize::from(job.gateway)].left(now, server, job.class, left, took);
         }
         self.stages[at].release(job, now, ended);
         self.dirty |= 1 << at;
@@ -572,6 +696,16 @@ impl Gateway {
 
     /// Lets time do its part at every stage.
     fn tick(&mut self, now: Instant) {
+        let mut changed = false;
+        for balancing in &mut self.balancing {
+            if balancing.next_at() <= now {
+                balancing.tick(now);
+                changed = true;
+            }
+        }
+        if changed {
+            self.touch_serving();
+        }
         for (at, stage) in self.stages.iter_mut().enumerate() {
             if stage.next_at() <= now && stage.tick(&mut self.jobs, now, &mut self.next_ticket) {
                 self.dirty |= 1 << at;
@@ -637,6 +771,15 @@ impl Gateway {
             }
         }
         Departure { class, outcome, waited, response, good }
+    }
+
+    /// Which of several gateways a job came to: any, and the next with room if that has none.
+    #[inline(never)]
+    fn gateway_of(&self, chance: Chance) -> u8 {
+        let n = self.balancing.len();
+        let first = (chance.draw(GATEWAY_DRAW).get() * n as f64) as usize;
+        let has_room = |at: &usize| self.balancing[*at].servers().any_room();
+        (first..n).chain(0..first).find(has_room).unwrap_or(0) as u8
     }
 
     fn touch_serving(&mut self) {

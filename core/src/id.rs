@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
 /// Which class a job belongs to: an identity, not an urgency (that is [`Priority`](crate::unit::Priority)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(pub u8);
 
 /// Which stage of the pipeline, counted from the entry.
@@ -12,7 +12,7 @@ pub struct ClassId(pub u8);
 pub struct StageId(pub u8);
 
 /// Which server behind the balancer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(pub u16);
 
 /// One job inside a [`Gateway`](crate::gateway::Gateway), from its arrival until it leaves.

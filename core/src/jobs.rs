@@ -37,6 +37,10 @@ pub(crate) struct Job {
     pub correction: u8,
     /// Server it is at, while working at the serving stage.
     pub server: Option<ServerId>,
+    /// Which of the gateways in front of the servers it came to.
+    pub gateway: u8,
+    /// What hashing balancers go by; 0 where none does.
+    pub key: u32,
     pub arrived: Instant,
     /// When it joined the queue of its present stage.
     pub queued: Instant,
@@ -65,6 +69,34 @@ pub(crate) struct Job {
 }
 
 impl Job {
+    /// In a slot that has had none.
+    const NONE: Self = Self {
+        generation: 0,
+        place: Place::Gone,
+        class: ClassId(0),
+        stage: StageId(0),
+        level: 0,
+        judged_at: 0,
+        correction: 0,
+        server: None,
+        gateway: 0,
+        key: 0,
+        arrived: Instant::START,
+        queued: Instant::START,
+        since: Instant::START,
+        waited: Duration::ZERO,
+        deadline: Instant::NEVER,
+        chance: Chance(0),
+        size: 0,
+        cost_ns: 0,
+        batch: 0,
+        worked: Duration::ZERO,
+        ticket: 0,
+        next: NONE,
+        prev: NONE,
+        ahead: NONE,
+    };
+
     /// Bytes it asks for, if that is known.
     pub(crate) fn known_size(&self) -> Option<u64> {
         (self.size > 0).then_some(self.size)
@@ -73,7 +105,7 @@ impl Job {
     /// Reads something of each cache line the job is in, for the sake of having them in the cache; the value has no meaning.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {
-        self.arrived.as_nanos() ^ self.worked.as_nanos() ^ u64::from(self.class.0)
+        self.arrived.as_nanos() ^ self.worked.as_nanos() ^ u64::from(self.class.0) ^ u64::from(self.gateway)
     }
 }
 
@@ -85,19 +117,24 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    pub(crate) fn insert(&mut self, mut job: Job) -> JobId {
-        if let Some(slot) = self.free.pop() {
-            let old = &mut self.table[slot as usize];
-            job.generation = old.generation;
-            *old = job;
-            JobId { slot, generation: old.generation }
-        } else {
-            // Queue limits and worker counts are far below 2^32, so the table never reaches NONE.
-            let slot = self.table.len() as u32;
-            job.generation = 0;
-            self.table.push(job);
-            JobId { slot, generation: 0 }
-        }
+    /// Puts a job into a free slot, which gives it its generation.
+    // One copy for each caller, so that a job is written where it belongs rather than made elsewhere and moved there.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, job: Job) -> JobId {
+        let slot = self.free.pop().unwrap_or_else(|| self.grow());
+        let place = &mut self.table[slot as usize];
+        let generation = place.generation;
+        *place = Job { generation, ..job };
+        JobId { slot, generation }
+    }
+
+    /// A slot more.
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        // Queue limits and worker counts are far below 2^32, so the table never reaches NONE.
+        let slot = self.table.len() as u32;
+        self.table.push(Job::NONE);
+        slot
     }
 
     pub(crate) fn remove(&mut self, slot: u32) {
@@ -141,7 +178,12 @@ mod tests {
 
     #[test]
     fn touching_a_job_reads_every_line_it_is_in() {
-        let read = [offset_of!(Job, arrived), offset_of!(Job, worked), offset_of!(Job, class)];
+        let read = [
+            offset_of!(Job, arrived),
+            offset_of!(Job, worked),
+            offset_of!(Job, class),
+            offset_of!(Job, gateway),
+        ];
         // Wherever a job begins, a line of 64 bytes that holds some of it holds a byte at one of these.
         for begin in (0..64).step_by(align_of::<Job>()) {
             for line in begin / 64..=(begin + size_of::<Job>() - 1) / 64 {

@@ -14,6 +14,7 @@ pub mod import;
 mod jobs;
 pub mod link;
 pub mod measure;
+pub mod reports;
 pub mod scenario;
 pub mod sim;
 pub mod stage;

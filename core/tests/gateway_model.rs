@@ -5,7 +5,7 @@
 //! nobody may be lost, doubled, or served out of turn.
 
 use tidegate_core::frame::{Cause, Frame};
-use tidegate_core::gateway::{Arrival, Gateway, Outcome, Output, Step};
+use tidegate_core::gateway::{Arrival, Asked, Gateway, Outcome, Output, Step};
 use tidegate_core::id::{ClassId, JobId, ServerId};
 use tidegate_core::scenario::v1::{OrderV1, PerV1, QueueV1};
 use tidegate_core::scenario::{Parsed, Scenario, Work, parse_json};
@@ -245,6 +245,7 @@ fn arrive(gateway: &mut Gateway, model: &mut Model<'_>, dice: &mut Dice, now: u6
         deadline: deadline.map(Instant::from_nanos),
         chance: Chance(dice.below(u64::MAX)),
         size: None,
+        asked: Asked::default(),
     };
     let result = gateway.arrive(Instant::from_nanos(now), arrival);
     assert_eq!(result.err(), full.then_some(Cause::Full));
@@ -361,7 +362,13 @@ fn deadlines_of_jobs_that_left_do_not_pile_up() {
     let far = Some(Instant::from_nanos(1 << 60));
     for n in 0..100_000 {
         let now = Instant::from_nanos(n);
-        let arrival = Arrival { class: ClassId(0), deadline: far, chance: Chance(n), size: None };
+        let arrival = Arrival {
+            class: ClassId(0),
+            deadline: far,
+            chance: Chance(n),
+            size: None,
+            asked: Asked::default(),
+        };
         let job = gateway.arrive(now, arrival).unwrap();
         while gateway.poll(now).is_some() {}
         assert!(gateway.cancel(now, job));

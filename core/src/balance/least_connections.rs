@@ -3,9 +3,8 @@
 //! Ties go round: the search begins behind the server picked last, so that idle servers share a trickle of
 //! requests evenly instead of all going to the first one.
 
-use super::{Pick, Servers};
+use super::{Ask, Pick, Seat, Servers, search};
 use crate::id::ServerId;
-use crate::unit::Draw;
 
 /// Remembers where the last search ended.
 #[derive(Clone, Debug, Default)]
@@ -15,51 +14,56 @@ pub struct LeastConnections {
 }
 
 impl LeastConnections {
-    /// Begins the search at the first server.
+    /// Begins the search at the server of its seat.
     #[must_use]
-    pub const fn new() -> Self {
-        Self { next: 0 }
+    pub fn new(servers: &Servers, seat: Seat) -> Self {
+        Self { next: seat.first(servers.len()) }
+    }
+
+    /// The pick where nobody is excepted.
+    #[inline]
+    pub(super) fn emptiest(&mut self, servers: &Servers) -> Option<ServerId> {
+        let open = servers.open();
+        let at = if open.len() <= search::FEW {
+            search::fewest_of_few(open, self.next)
+        } else {
+            self.emptiest_of_many(open)
+        }?;
+        self.next = at + 1;
+        Some(search::id(at))
+    }
+
+    // Out of the way of picks among few servers.
+    #[inline(never)]
+    fn emptiest_of_many(&self, open: &[u32]) -> Option<usize> {
+        search::fewest(open, search::round(open.len(), self.next, None))
     }
 }
 
 impl Pick for LeastConnections {
     #[inline]
-    fn pick(&mut self, servers: &Servers, except: Option<ServerId>, _draw: Draw) -> Option<ServerId> {
-        let skip = except.map_or(usize::MAX, |server| usize::from(server.0));
-        let (before, from) = servers.split_at(self.next);
-        let (mut best, mut fewest) = (usize::MAX, u32::MAX);
-        for (first, part) in [(servers.len() - from.len(), from), (0, before)] {
-            for (at, server) in part.iter().enumerate() {
-                if server.in_flight < fewest && server.has_room() && first + at != skip {
-                    (best, fewest) = (first + at, server.in_flight);
-                    if fewest == 0 {
-                        break;
-                    }
-                }
-            }
-            if fewest == 0 {
-                break;
-            }
+    fn pick(&mut self, servers: &Servers, ask: &Ask) -> Option<ServerId> {
+        if ask.except.is_none() {
+            return self.emptiest(servers);
         }
-        if best == usize::MAX {
-            return None;
-        }
-        self.next = best + 1;
-        Some(ServerId(best as u16))
+        let open = servers.open();
+        let at = search::fewest(open, search::round(open.len(), self.next, ask.except))?;
+        self.next = at + 1;
+        Some(search::id(at))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Left;
-    use super::super::tests::{pick_times, servers};
+    use super::super::tests::{ask, pick_times, servers};
     use super::*;
     use crate::id::ClassId;
 
     #[test]
     fn the_emptiest_server_is_next() {
         let mut three = servers(3, u32::MAX);
-        let mut balancer = LeastConnections::new();
+        let mut balancer = LeastConnections::new(&three, Seat(0));
         assert_eq!(pick_times(&mut balancer, &mut three, 6), [0, 1, 2, 0, 1, 2]);
         three.left(ServerId(1), ClassId(0), Left::Answered);
         assert_eq!(pick_times(&mut balancer, &mut three, 1), [1]);
@@ -69,10 +73,10 @@ mod tests {
     #[test]
     fn idle_servers_share_sequential_requests_evenly() {
         let mut three = servers(3, u32::MAX);
-        let mut balancer = LeastConnections::new();
+        let mut balancer = LeastConnections::new(&three, Seat(0));
         let mut counts = [0; 3];
         for _ in 0..300 {
-            let server = balancer.pick(&three, None, Draw::from_bits(0)).unwrap();
+            let server = balancer.pick(&three, &ask(0)).unwrap();
             three.sent(server, ClassId(0));
             counts[usize::from(server.0)] += 1;
             three.left(server, ClassId(0), Left::Answered);

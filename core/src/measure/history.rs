@@ -9,7 +9,7 @@
 
 use crate::frame::{ClassFrame, Frame, LevelFrame, LoopFrame, SplitState, StageClassFrame, StageFrame};
 use crate::scenario::Scenario;
-use crate::scenario::v1::{QueueV1, SplitByV1};
+use crate::scenario::v1::{KindV1, QueueV1, SplitByV1};
 use crate::time::{Duration, Instant};
 use alloc::format;
 use alloc::string::String;
@@ -38,6 +38,8 @@ pub struct Names {
     pub compared: Vec<Compared>,
     /// Server names, by server.
     pub servers: Vec<String>,
+    /// Whether there are sessions, for which servers have weights of their own.
+    pub sessions: bool,
 }
 
 /// What is known of how a stage's delays compare.
@@ -73,6 +75,7 @@ impl From<&Scenario> for Names {
                 })
                 .collect(),
             servers: scenario.servers.iter().map(|s| s.name.clone()).collect(),
+            sessions: scenario.classes.iter().any(|c| c.kind == KindV1::Session),
         }
     }
 }
@@ -143,7 +146,8 @@ pub struct Column<'a> {
 /// | `average.STAGE.LEVEL`, `drop_p.STAGE.LEVEL`, `max_p.STAGE.LEVEL` | what the queue control goes by, the probability that who asks is turned away, the height of its curve; only where the control has them |
 /// | `delay_ratio.STAGE.CLASS` | delay over its weight, over the (geometric) mean of the classes: 1 is on target. Where a split is controlled, as its controller last saw it; where delays are compared otherwise, of jobs that started in the step; NaN while there is nothing to compare |
 /// | `share.STAGE.CLASS`, `output.STAGE.CLASS`, `b.STAGE.CLASS`, `trust.STAGE.CLASS` | of a controlled split: share of the workers it should have, what its controller acts on, how the model in use says the output answers, and how well the learned model predicts against the first |
-/// | `weight.SERVER`, `load.SERVER`, `picked_per_s.SERVER` | balancer weight, jobs in flight, jobs sent a second |
+/// | `weight.SERVER`, `load.SERVER`, `picked_per_s.SERVER` | balancer weight (for short requests), jobs in flight, jobs sent a second |
+/// | `session_weight.SERVER` | balancer weight for sessions; only where there are sessions |
 /// | `up.SERVER` | 1 if it takes jobs, 0 if not |
 ///
 /// Levels (queues, slots, weights, ...) are what the frame at the end of the step shows.
@@ -300,6 +304,9 @@ fn measured_names(names: &Names) -> Vec<String> {
     }
     for what in ["weight", "load", "picked_per_s", "up"] {
         all.extend(per_server(what));
+    }
+    if names.sessions {
+        all.extend(per_server("session_weight"));
     }
     all
 }
@@ -613,6 +620,9 @@ fn take_samples(names: &Names, last: &Frame, next: &Frame, out: &mut Vec<Sample>
     out.extend(next.servers.iter().map(|s| level(in_flight(&s.in_flight))));
     out.extend(last.servers.iter().zip(&next.servers).map(|(l, n)| rate(l.picked, n.picked)));
     out.extend(next.servers.iter().map(|s| level(f64::from(u8::from(s.up)))));
+    if names.sessions {
+        out.extend(next.servers.iter().map(|s| level(s.session_weight)));
+    }
 }
 
 /// A column's name and where it is read.
@@ -669,6 +679,7 @@ mod tests {
             compared: Vec::new(),
             stages: own(stages),
             servers: own(&["a"]),
+            sessions: false,
         }
     }
 
@@ -706,10 +717,12 @@ mod tests {
             servers: vec![ServerFrame {
                 up: true,
                 weight: 0.5,
+                session_weight: 2.5,
                 in_flight: vec![1, 2],
                 picked: 3 * steps,
                 ..ServerFrame::default()
             }],
+            decision: None,
         }
     }
 
@@ -897,6 +910,17 @@ mod tests {
         check(&history, "trust.serve.gold", &[0.5, 0.5, f64::NAN]);
         check(&history, "slots.serve.gold", &[2.0, 2.0, 2.0]);
         check(&history, "weight.a", &[0.5; 3]);
+    }
+
+    #[test]
+    fn sessions_have_a_weight_of_their_own() {
+        let mut history = History::new(Names { sessions: true, ..names(&["serve"]) }, STEP);
+        (0..=2).for_each(|n| history.push(&steady(1, n, 0)));
+        check(&history, "weight.a", &[0.5; 2]);
+        check(&history, "session_weight.a", &[2.5; 2]);
+        check(&history, "up.a", &[1.0; 2]);
+        let without = History::new(names(&["serve"]), STEP);
+        assert_eq!(without.column("session_weight.a"), None, "no column where there are no sessions");
     }
 
     #[test]

@@ -5,8 +5,8 @@
 
 use super::error::ScenarioError;
 use super::v1::{
-    ActionV1, AgeingV1, BatchV1, ClassV1, EventV1, LawV1, LoadV1, ModeV1, OrderV1, PoolV1, QueueV1, RuleV1,
-    RunV1, ScenarioV1, SizeV1, SplitByV1, StageV1, WorkV1,
+    ActionV1, AgeingV1, BalancerV1, BatchV1, ClassV1, EventV1, FeedbackV1, KindV1, LawV1, LoadV1, ModeV1,
+    OrderV1, PoolV1, QueueV1, RuleV1, RunV1, ScenarioV1, SizeV1, SplitByV1, StageV1, WeightsV1, WorkV1,
 };
 use super::wire::{self, Fields, Path};
 use super::{Action, Class, Levels, Scenario, ServerSpec, StageSpec, TimedEvent, Work};
@@ -49,7 +49,8 @@ impl Scenario {
         let horizon_s = self.horizon.as_secs_f64();
         let requests: f64 =
             (0..self.classes.len()).map(|class| self.estimated_requests(class, horizon_s)).sum();
-        requests * per_request + self.events.len() as f64
+        let reports = if self.reports { horizon_s * 1e6 / self.feedback.period_us as f64 } else { 0.0 };
+        requests * per_request + self.events.len() as f64 + reports
     }
 
     /// About how many requests a class makes. A trace has none until its rows are there.
@@ -68,7 +69,8 @@ impl Scenario {
             LoadV1::Closed { clients, think, count } => {
                 let cycle_s = (think.mean_us() + self.round_trip_us(class)).max(1.0) / 1e6;
                 let all = count.map(|count| count.saturating_mul(u64::from(*clients)));
-                capped(f64::from(*clients) * loaded_s / cycle_s, all).min(self.capacity_per_s() * horizon_s)
+                capped(f64::from(*clients) * loaded_s / cycle_s, all)
+                    .min(self.capacity_per_s(spec.kind) * horizon_s)
             }
             LoadV1::Trace { .. } => 0.0,
         }
@@ -101,14 +103,17 @@ impl Scenario {
         self.stages.iter().map(at).sum()
     }
 
-    /// Requests a second that the narrowest stage can finish; infinite if no stage limits it.
-    fn capacity_per_s(&self) -> f64 {
-        let shortest = self.classes.iter().map(|c| c.service.mean_us()).fold(f64::INFINITY, f64::min);
+    /// Requests of a kind a second that the narrowest stage can finish; infinite if no stage limits it. Sessions are not
+    /// limited by servers, where they take no slot.
+    fn capacity_per_s(&self, kind: KindV1) -> f64 {
+        let short = self.classes.iter().filter(|class| class.kind == KindV1::Short);
+        let shortest = short.map(|class| class.service.mean_us()).fold(f64::INFINITY, f64::min);
         let smallest = self.classes.iter().filter_map(|c| Some(c.size.as_ref()?.mean_bytes()));
         let smallest = smallest.fold(f64::INFINITY, f64::min);
         let rate = |stage: &StageSpec| match &stage.work {
             Work::Own(law, _) => f64::from(stage.workers) * 1e6 / law.mean_us(),
             Work::Link(bytes_per_s) => bytes_per_s / smallest,
+            Work::Servers if kind == KindV1::Session => f64::INFINITY,
             Work::Servers => {
                 self.servers.iter().map(|s| f64::from(s.slots) * s.speed).sum::<f64>() * 1e6 / shortest
             }
@@ -162,6 +167,7 @@ pub(super) fn check_all(wire: &ScenarioV1) -> Vec<ScenarioError> {
     checks.classes();
     checks.priority();
     checks.stages();
+    checks.balancer();
     checks.servers();
     checks.events();
     merge(limits, checks.errors)
@@ -169,8 +175,10 @@ pub(super) fn check_all(wire: &ScenarioV1) -> Vec<ScenarioError> {
 
 /// Both lists, section by section.
 fn merge(limits: Vec<ScenarioError>, relations: Vec<ScenarioError>) -> Vec<ScenarioError> {
-    const SECTIONS: [&str; 9] =
-        ["title", "about", "eng", "run", "classes", "priority", "stages", "balancer", "servers"];
+    const SECTIONS: [&str; 11] = [
+        "title", "about", "eng", "run", "classes", "priority", "stages", "balancer", "feedback", "gateways",
+        "servers",
+    ];
     let place = |error: &ScenarioError| {
         let end = error.path.find(['.', '[']).unwrap_or(error.path.len());
         SECTIONS.iter().position(|name| *name == &error.path[..end]).unwrap_or(SECTIONS.len())
@@ -426,8 +434,34 @@ impl Checks<'_> {
         }
     }
 
+    /// Numbers of the balancer and of the feedback that depend on each other.
+    fn balancer(&mut self) {
+        if let BalancerV1::DnfPublished { coefficients: k, base, min, .. } = &self.wire.balancer {
+            let sum = k.cpu + k.mem + k.net + k.disk + k.rooms;
+            if !(0.999_999..=1.000_001).contains(&sum) {
+                self.fail(&"balancer.coefficients", &"a sum of 1", &sum);
+            }
+            if min >= base {
+                self.fail(&"balancer.min", &format_args!("below base ({base})"), min);
+            }
+        }
+        if let Some(feedback) = &self.wire.feedback {
+            if feedback.clear > feedback.limit {
+                let rule = format_args!("at most limit ({})", feedback.limit);
+                self.fail(&"feedback.clear", &rule, &feedback.clear);
+            }
+            if feedback.silence_us < feedback.period_us {
+                let rule = format_args!("at least period_us ({})", feedback.period_us);
+                self.fail(&"feedback.silence_us", &rule, &feedback.silence_us);
+            }
+        }
+    }
+
     fn servers(&mut self) {
         let wire = self.wire;
+        if !wire.servers.is_empty() && wire.servers.iter().all(|server| server.weight == 0.0) {
+            self.fail(&"servers", &"a weight above 0 for one of them at least", &"0 for all");
+        }
         self.unique("servers", wire.servers.iter().map(|s| s.name.as_str()));
         let serving = wire.stages.iter().any(|s| s.work == WorkV1::Servers);
         match (serving, wire.servers.len()) {
@@ -467,10 +501,9 @@ impl Checks<'_> {
                     self.fail(&format_args!("events[{i}].class"), &rule, &wire::quoted(name));
                 }
             }
-            ActionV1::ServerDown { server }
-            | ActionV1::ServerUp { server }
-            | ActionV1::ServerSpeed { server, .. } => {
+            action => {
                 let names: Vec<&str> = wire.servers.iter().map(|s| s.name.as_str()).collect();
+                let server = action.server().map_or("", String::as_str);
                 self.known(&format_args!("events[{i}].server"), "server", server, &names);
             }
         }
@@ -568,7 +601,7 @@ fn resolve(wire: ScenarioV1) -> Scenario {
     let classes: Vec<Class> = wire.classes.iter().map(class).collect();
     let levels = wire.priority.levels.unwrap_or_else(|| levels_needed(&wire).min(16) as u8);
     let serving_stage = wire.stages.iter().position(|s| s.work == WorkV1::Servers).map(|i| StageId(i as u8));
-    let mut events: Vec<TimedEvent> = wire.events.iter().map(|event| timed(&wire, event)).collect();
+    let mut events: Vec<TimedEvent> = wire.events.iter().flat_map(|event| timed(&wire, event)).collect();
     events.sort_by_key(|event| event.at);
     Scenario {
         seed: wire.run.seed,
@@ -585,6 +618,9 @@ fn resolve(wire: ScenarioV1) -> Scenario {
         stages: wire.stages.iter().map(|s| stage(s, levels)).collect(),
         serving_stage,
         balancer: wire.balancer.clone(),
+        reports: wire.feedback.is_some() || wire.balancer.goes_by_reports(),
+        feedback: wire.feedback.clone().unwrap_or_else(FeedbackV1::empty),
+        gateways: wire.gateways,
         servers: wire
             .servers
             .iter()
@@ -593,6 +629,9 @@ fn resolve(wire: ScenarioV1) -> Scenario {
                 slots: s.slots,
                 speed: s.speed,
                 max_in_flight: s.max_in_flight,
+                weight: s.weight,
+                discipline: s.discipline,
+                capacity: s.capacity.clone(),
             })
             .collect(),
         events,
@@ -617,6 +656,11 @@ fn class(class: &ClassV1) -> Class {
         size: class.size.clone(),
         share: class.share,
         retry: class.retry.clone(),
+        kind: class.kind,
+        demand: class.demand.clone(),
+        answer: Duration::from_micros(class.answer_us),
+        sources: class.sources,
+        targets: class.targets,
         rules: class.rules.clone(),
     }
 }
@@ -647,7 +691,8 @@ fn stage(stage: &StageV1, levels: u8) -> StageSpec {
     }
 }
 
-fn timed(wire: &ScenarioV1, event: &EventV1) -> TimedEvent {
+/// What an event of the wire form does, and when: once or, for a server that flaps, several times.
+fn timed(wire: &ScenarioV1, event: &EventV1) -> Vec<TimedEvent> {
     let class = |name: &str| {
         let index = wire.classes.iter().position(|c| c.name == name).expect("checked: the class exists");
         ClassId(index as u8)
@@ -666,6 +711,40 @@ fn timed(wire: &ScenarioV1, event: &EventV1) -> TimedEvent {
         ActionV1::ServerDown { server: name } => Action::ServerDown(server(name)),
         ActionV1::ServerUp { server: name } => Action::ServerUp(server(name)),
         ActionV1::ServerSpeed { server: name, speed } => Action::ServerSpeed(server(name), *speed),
+        ActionV1::Neighbour { server: name, share } => Action::Neighbour(server(name), *share),
+        ActionV1::ServerReports { server: name, state } => Action::ServerReports(server(name), *state),
+        ActionV1::ServerFlapping { server: name, period_us, times } => {
+            return flaps(server(name), event.at_us, *period_us, *times, wire.run.horizon_us);
+        }
     };
-    TimedEvent { at: Instant::START + Duration::from_micros(event.at_us), action }
+    Vec::from([TimedEvent { at: Instant::START + Duration::from_micros(event.at_us), action }])
+}
+
+/// A server that goes down and comes back, within the run.
+fn flaps(server: ServerId, at_us: u64, period_us: u64, times: u32, horizon_us: u64) -> Vec<TimedEvent> {
+    let one = |n: u64| {
+        let down_us = at_us.saturating_add(n.saturating_mul(period_us));
+        [
+            (down_us, Action::ServerDown(server)),
+            (down_us.saturating_add(period_us / 2), Action::ServerUp(server)),
+        ]
+    };
+    (0..u64::from(times))
+        .flat_map(one)
+        .filter(|&(at_us, _)| at_us <= horizon_us)
+        .map(|(at_us, action)| TimedEvent { at: Instant::START + Duration::from_micros(at_us), action })
+        .collect()
+}
+
+impl BalancerV1 {
+    /// Whether it goes by what servers report of their load.
+    #[must_use]
+    pub const fn goes_by_reports(&self) -> bool {
+        matches!(
+            self,
+            Self::Dnf { .. }
+                | Self::DnfPublished { .. }
+                | Self::WeightedRoundRobin { weights: WeightsV1::Reported }
+        )
+    }
 }

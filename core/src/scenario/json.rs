@@ -216,7 +216,7 @@ fn spaced(out: &mut String, compact: &str) {
 }
 
 /// The path of a key that an object in valid JSON text has twice; readers would silently take the last.
-pub(super) fn repeated_key(text: &str) -> Option<String> {
+pub(crate) fn repeated_key(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     // For each open object its keys so far, for each open list the index of its entry.
     let mut open: Vec<Open> = Vec::new();

@@ -34,6 +34,7 @@ pub mod v1;
 mod wire;
 
 pub use error::{Newer, ScenarioError};
+pub(crate) use json::repeated_key;
 pub use parse::{Parsed, from_value, json_schema, parse_json, to_canonical_json};
 pub use ratio::{RatioConflict, WaitLimit};
 
@@ -43,8 +44,8 @@ use crate::unit::{DelayWeight, Priority};
 use alloc::string::String;
 use alloc::vec::Vec;
 use v1::{
-    AgeingV1, BalancerV1, BatchV1, ExpiredV1, LawV1, LoadV1, ModeV1, OrderV1, PoolV1, QueueV1, RetryV1,
-    RuleV1, ScenarioV1, SizeV1, SplitByV1,
+    AgeingV1, BalancerV1, BatchV1, CapacityV1, DemandV1, DisciplineV1, ExpiredV1, FeedbackV1, KindV1, LawV1,
+    LoadV1, ModeV1, OrderV1, PoolV1, QueueV1, ReportsV1, RetryV1, RuleV1, ScenarioV1, SizeV1, SplitByV1,
 };
 
 /// A scenario that can be run: checked, with names resolved.
@@ -69,6 +70,12 @@ pub struct Scenario {
     pub serving_stage: Option<StageId>,
     /// How a server is picked.
     pub balancer: BalancerV1,
+    /// What is made of load reports, failures and silence.
+    pub feedback: FeedbackV1,
+    /// Whether servers report their load: the balancer goes by it, or feedback was asked for.
+    pub reports: bool,
+    /// Gateways in front of the same servers, at least 1.
+    pub gateways: u8,
     /// The servers, indexed by [`ServerId`].
     pub servers: Vec<ServerSpec>,
     /// Timed events, by time; equal times in the order written.
@@ -128,6 +135,16 @@ pub struct Class {
     pub share: f64,
     /// What a client does when it is turned away.
     pub retry: Option<RetryV1>,
+    /// What kind of work it is to a server.
+    pub kind: KindV1,
+    /// What one request holds of its server while it is there.
+    pub demand: DemandV1,
+    /// Time to the first answer of a session at an idle server.
+    pub answer: Duration,
+    /// Clients the requests come from, at least 1.
+    pub sources: u32,
+    /// Things that are asked for, at least 1.
+    pub targets: u32,
     /// Which real requests belong to it.
     pub rules: Vec<RuleV1>,
 }
@@ -219,6 +236,12 @@ pub struct ServerSpec {
     pub speed: f64,
     /// Most the gateway sends at once.
     pub max_in_flight: Option<u32>,
+    /// What balancers with weights make of it; 0 for nothing new.
+    pub weight: f64,
+    /// How it works on several requests.
+    pub discipline: DisciplineV1,
+    /// What it has besides processors.
+    pub capacity: CapacityV1,
 }
 
 /// A checked timed event.
@@ -253,6 +276,10 @@ pub enum Action {
     ServerUp(ServerId),
     /// A server changes speed.
     ServerSpeed(ServerId, f64),
+    /// Others on the same machine take this share of a server's processors.
+    Neighbour(ServerId, f64),
+    /// What becomes of a server's load reports.
+    ServerReports(ServerId, ReportsV1),
 }
 
 impl Scenario {

@@ -222,6 +222,39 @@ presets! {
     "What if the controller begins with a gain that is wrong by four?",
     "The ratio is 2 all the same, and it soon moves no more workers than with the right guess. With tune off it holds \
      the ratio too, and moves six times as many.";
+
+    "red5-dnf", "Chat, live and video on four media servers",
+    "Do load reports place long sessions better than counting connections does?",
+    "Two large servers and two small ones come to much the same load, and a session's first answer takes a third \
+     of a second. With least connections, which counts sessions alike, it takes two to three times as long; with \
+     100 users there is no difference.";
+
+    "noisy-neighbour", "A neighbour takes two thirds of a server",
+    "What happens to everybody when something else takes two thirds of one machine?",
+    "From 2:00 to 4:40 server-4 has a third of its processors. Its weight falls within two reports, the others \
+     take its part, and one request in a hundred takes 0.12 s at most; under configured weights that is half as \
+     much again.";
+
+    "slow-backend", "One backend in six turns grey",
+    "How much does a server cost that is half dead and still passes its health check?",
+    "server-2 works at a fifth of its speed from 2:00 to 4:40. Its weight and its requests in flight fall; one \
+     request in a hundred takes a tenth of a second. Round robin makes everybody wait for it.";
+
+    "stale-reports", "A load report that is stuck",
+    "What if a server says again and again that it has little to do?",
+    "Reports of server-3 are stuck from 0:30 on, and the load doubles at 1:00: the published rule takes server-3 \
+     for the idlest and sends it all it can. With dnf, which counts what it has sent since, nobody notices.";
+
+    "mixed-generation-servers", "Old and new machines, two kinds of work",
+    "Which weight is right for a machine with many cores and a slow network?",
+    "There is none: each server has a weight for requests, which need cores, and one for sessions, which need \
+     bandwidth. gen-4 gets many of the ones and few of the others, and no session loses bandwidth. With weighted \
+     least connections a fifth is lost.";
+
+    "herd", "Everybody to the best third",
+    "Why not send everything to the third of the servers that is least loaded?",
+    "A third cannot carry it: within seconds hundreds wait in each of its servers, and with the next report the \
+     herd runs on. The others are idle meanwhile. Group by width, or take dnf: queues stay below fifteen.";
 }
 
 /// The names, in order.

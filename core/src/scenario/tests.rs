@@ -100,8 +100,8 @@ fn complaints_name_path_rule_and_value() {
         ),
         (
             "/balancer",
-            json!({ "policy": "random" }),
-            "balancer.policy: one of round_robin, least_connections, found \"random\"",
+            json!({ "policy": "fair" }),
+            "balancer.policy: one of round_robin, least_connections, weighted_round_robin, weighted_least_connections, source_hash, destination_hash, consistent_hash, random, power_of_two, join_shortest_queue, peak_ewma, least_time, dnf_published, dnf, found \"fair\"",
         ),
         ("/tidegate", Value::Null, "tidegate: required: 1, found nothing"),
         ("/tidegate", json!("1"), "tidegate: 1, found \"1\""),

@@ -70,6 +70,12 @@ record! {
         stages: Vec<StageV1> = list(1, 16), required;
         /// How the serving stage picks a server.
         balancer: BalancerV1 = ANY, default(BalancerV1::LeastConnections);
+        /// What is made of load reports, failures and silence of servers. Default: reports only for a balancer that
+        /// goes by them, and nobody ejected.
+        feedback: Option<FeedbackV1> = ANY, optional;
+        /// Gateways like this one in front of the same servers, 1 to 16. Each knows what it sent itself; a request
+        /// comes to any of them. Default 1.
+        gateways: u8 = whole(1, 16), default(1);
         /// Machines behind the balancer; 0 to 64, and none if no stage works at servers.
         servers: Vec<ServerV1> = list(0, 64), default(Vec::new());
         /// What happens during the run; at most 256.
@@ -143,6 +149,17 @@ record! {
         share: f64 = above(0.0, 1000.0), default(1.0);
         /// What a client does when it is turned away or its deadline passes. Default: nothing.
         retry: Option<RetryV1> = ANY, optional;
+        /// What kind of work it is to a server: `short` requests or long `session`s. Default `short`.
+        kind: KindV1 = ANY, default(KindV1::Short);
+        /// What one request takes of its server while it is there, in the units of the server's capacities. Default: nothing
+        /// but its work.
+        demand: DemandV1 = ANY, default(DemandV1::empty());
+        /// Time to the first answer of a session at an idle server; it grows as the server fills. Default 50 ms.
+        answer_us: u64 = whole(1, MAX_US), default(50_000);
+        /// Clients the requests come from, for balancers that go by them. Default 1,000.
+        sources: u32 = whole(1, 1_000_000), default(1_000);
+        /// Things that are asked for, for balancers that go by them. Default 100.
+        targets: u32 = whole(1, 1_000_000), default(100);
         /// Which real requests belong to the class (any rule suffices); at most 32. A class without rules
         /// takes what no other class matches.
         rules: Vec<RuleV1> = list(0, 32), default(Vec::new());
@@ -832,6 +849,43 @@ choice! {
     }
 }
 
+words! {
+    /// What kind of work a request is to a server.
+    pub enum KindV1 {
+        /// `short`: it is worked on and answered.
+        Short = "short",
+        /// `session`: it stays, takes no slot, and holds its `demand` until it ends.
+        Session = "session",
+    }
+}
+
+record! {
+    /// What one request holds of a server's capacities while it is there.
+    pub struct DemandV1 as "demand" {
+        /// Cores (at speed 1).
+        cpu: f64 = AMOUNT, default(0.0);
+        /// Memory.
+        mem: f64 = AMOUNT, default(0.0);
+        /// Bandwidth of the network.
+        net: f64 = AMOUNT, default(0.0);
+        /// Bandwidth of the disk.
+        disk: f64 = AMOUNT, default(0.0);
+        /// Places in rooms.
+        rooms: f64 = AMOUNT, default(0.0);
+    }
+}
+
+/// Rule of an amount of some resource.
+const AMOUNT: Rule = from_to(0.0, 1e12);
+/// Rule of what a server has of it.
+const CAPACITY: Rule = above(0.0, 1e12);
+/// Rule of a share of something.
+const PART: Rule = from_to(0.0, 1.0);
+/// Rule of a share that is not nothing.
+const LOAD: Rule = above(0.0, 1.0);
+/// Rule of a weight a controller may give.
+const WEIGHT: Rule = above(0.0, 1e6);
+
 choice! {
     /// How a server is picked (`policy`).
     pub enum BalancerV1 as "balancer" by "policy" {
@@ -839,6 +893,212 @@ choice! {
         RoundRobin = "round_robin",
         /// `least_connections`: fewest requests in flight; ties go round. The default.
         LeastConnections = "least_connections",
+        /// `weighted_round_robin`: each in turn, as often as its weight says, evenly spread.
+        WeightedRoundRobin = "weighted_round_robin" {
+            /// Where weights come from: the servers' `weight`, or what they report (gRFC A58). Default `configured`.
+            weights: WeightsV1 = ANY, default(WeightsV1::Configured);
+        },
+        /// `weighted_least_connections`: fewest requests in flight for its weight (IPVS's `wlc`).
+        WeightedLeastConnections = "weighted_least_connections",
+        /// `source_hash`: by who asks, through 256 buckets (IPVS's `sh`).
+        SourceHash = "source_hash",
+        /// `destination_hash`: by what is asked for, through 256 buckets (IPVS's `dh`).
+        DestinationHash = "destination_hash",
+        /// `consistent_hash`: as above, but few move when a server comes or goes.
+        ConsistentHash = "consistent_hash" {
+            /// What is hashed. Default `source`.
+            by: HashByV1 = ANY, default(HashByV1::Source);
+            /// How servers are found by it. Default `maglev`.
+            table: HashTableV1 = ANY, default(HashTableV1::Maglev);
+        },
+        /// `random`: any, as likely as its weight says.
+        Random = "random",
+        /// `power_of_two`: the emptier of two that are drawn at random.
+        PowerOfTwo = "power_of_two" {
+            /// How many are drawn. Default 2.
+            choices: u8 = whole(2, 16), default(2);
+        },
+        /// `join_shortest_queue`: fewest requests there; ties by chance.
+        JoinShortestQueue = "join_shortest_queue",
+        /// `peak_ewma`: of two drawn at random, the one with the smaller product of latency and requests in flight, where a
+        /// latency above the average counts at once.
+        PeakEwma = "peak_ewma" {
+            /// Time constant of the average. Default 10 s.
+            tau_us: u64 = whole(1_000, MAX_US), default(10_000_000);
+        },
+        /// `least_time`: the smallest product of mean latency and requests in flight, for its weight.
+        LeastTime = "least_time" {
+            /// Time constant of the average. Default 10 s.
+            tau_us: u64 = whole(1_000, MAX_US), default(10_000_000);
+        },
+        /// `dnf_published`: dynamic negative feedback as published (paper B, 2.1 and 2.2).
+        DnfPublished = "dnf_published" {
+            /// How much each load counts; they sum to 1.
+            coefficients: CoefficientsV1 = ANY, default(CoefficientsV1::empty());
+            /// Composite load that leaves a weight as it is. Default 0.8.
+            target: f64 = LOAD, default(0.8);
+            /// Use the mean of all servers in place of `target`. Default false.
+            target_mean: bool = ANY, default(false);
+            /// Gain A of the cube root. Default 5.
+            gain: f64 = above(0.0, 1000.0), default(5.0);
+            /// Where weights begin. Default `equal`.
+            initial: InitialV1 = ANY, default(InitialV1::Equal);
+            /// Mean weight at the beginning. Default 50.
+            base: f64 = WEIGHT, default(50.0);
+            /// Smallest weight; below `base`. Default 1.
+            min: f64 = WEIGHT, default(1.0);
+            /// Largest weight, in initial weights. Default 2.
+            max_factor: f64 = above(1.0, 1000.0), default(2.0);
+            /// Part of the old load in the average. Default 0: the newest counts alone.
+            smoothing: f64 = from_to(0.0, 0.99), default(0.0);
+            /// Distance from the target that is taken for none. Default 0.
+            dead_band: f64 = PART, default(0.0);
+            /// Change of a weight that is too small to be made. Default 0.
+            threshold: f64 = from_to(0.0, 1000.0), default(0.0);
+            /// Part of a change that is not made. Default 0.
+            damping: f64 = from_to(0.0, 0.99), default(0.0);
+            /// Groups by weight, of which the heaviest gets everything. Default 3.
+            groups: u8 = whole(1, 16), default(3);
+            /// How groups are made: of equal `width` in weight, or of equal numbers by `rank`. Default `width`.
+            group_by: GroupByV1 = ANY, default(GroupByV1::Width);
+            /// Take turns in the group by weight, not alike. Default false.
+            weighted: bool = ANY, default(false);
+        },
+        /// `dnf`: dynamic negative feedback with a weight for each kind of work, around the mean of the servers, and groups by
+        /// what is in flight. What Tidegate recommends where servers report their load.
+        Dnf = "dnf" {
+            /// Gain of the cube root. Default 0.2.
+            gain: f64 = above(0.0, 10.0), default(0.2);
+            /// Distance from the mean that is taken for none. Default 0.03.
+            dead_band: f64 = PART, default(0.03);
+            /// Largest change of a weight at a report, as a part of it. Default 0.3.
+            step: f64 = from_to(0.001, 1.0), default(0.3);
+            /// Part of the old load in the average. Default 0.5.
+            smoothing: f64 = from_to(0.0, 0.99), default(0.5);
+            /// Smallest weight, in configured weights. Default 0.1.
+            min: f64 = LOAD, default(0.1);
+            /// Largest weight, in configured weights. Default 8.
+            max: f64 = from_to(1.0, 1000.0), default(8.0);
+            /// How much more than the least may be in flight, for its weight, in the group that takes turns. Default 0.1.
+            group: f64 = PART, default(0.1);
+            /// Loads by which short requests are balanced; the largest counts. Default: `cpu` and `disk`, or all five where
+            /// there are no sessions.
+            short: Vec<ResourceV1> = list(0, 5), default(Vec::new());
+            /// Loads by which sessions are balanced; the largest counts. Default: `net`, `rooms` and `mem`, or all five
+            /// where there is nothing but sessions.
+            session: Vec<ResourceV1> = list(0, 5), default(Vec::new());
+        },
+    }
+}
+
+words! {
+    /// Where weights come from.
+    pub enum WeightsV1 {
+        /// `configured`: the servers' `weight`.
+        Configured = "configured",
+        /// `reported`: requests a second over utilisation, as servers report them (gRFC A58).
+        Reported = "reported",
+    }
+}
+
+words! {
+    /// What is hashed.
+    pub enum HashByV1 {
+        /// `source`: who asks.
+        Source = "source",
+        /// `target`: what is asked for.
+        Target = "target",
+    }
+}
+
+words! {
+    /// How servers are found by a hash.
+    pub enum HashTableV1 {
+        /// `ring`: the next of many points on a ring (ketama).
+        Ring = "ring",
+        /// `maglev`: a table in which each has its part (Eisenbud et al. 2016).
+        Maglev = "maglev",
+    }
+}
+
+words! {
+    /// Where the weights of `dnf_published` begin.
+    pub enum InitialV1 {
+        /// `equal`: all alike.
+        Equal = "equal",
+        /// `weight`: in proportion to the servers' `weight`.
+        Weight = "weight",
+        /// `capacity`: in proportion to their capacities, by the coefficients (paper B, formula 3).
+        Capacity = "capacity",
+    }
+}
+
+words! {
+    /// How groups of servers are made.
+    pub enum GroupByV1 {
+        /// `width`: equal parts of the range of weights.
+        Width = "width",
+        /// `rank`: equal numbers of servers, whatever their weights.
+        Rank = "rank",
+    }
+}
+
+words! {
+    /// One of the five loads of a server.
+    pub enum ResourceV1 {
+        /// `cpu`.
+        Cpu = "cpu",
+        /// `mem`.
+        Mem = "mem",
+        /// `net`.
+        Net = "net",
+        /// `disk`.
+        Disk = "disk",
+        /// `rooms`.
+        Rooms = "rooms",
+    }
+}
+
+record! {
+    /// How much each load counts in the composite load (paper B, formula 2).
+    pub struct CoefficientsV1 as "coefficients" {
+        /// Of the processors. Default 0.30.
+        cpu: f64 = PART, default(0.30);
+        /// Of memory. Default 0.15.
+        mem: f64 = PART, default(0.15);
+        /// Of the network. Default 0.25.
+        net: f64 = PART, default(0.25);
+        /// Of the disk. Default 0.10.
+        disk: f64 = PART, default(0.10);
+        /// Of places in rooms. Default 0.20.
+        rooms: f64 = PART, default(0.20);
+    }
+}
+
+record! {
+    /// What is made of load reports, failures and silence of servers.
+    pub struct FeedbackV1 as "feedback" {
+        /// Time between two reports. Default 10 s.
+        period_us: u64 = whole(100_000, MAX_US), default(10_000_000);
+        /// Silence after which a server that used to report gets nothing more; at least `period_us`. Default 180 s.
+        silence_us: u64 = whole(100_000, MAX_US), default(180_000_000);
+        /// Loads of which one above `limit` bars a server. Default: all five under `dnf_published`; else `mem`, and `rooms`
+        /// where there is nothing but sessions, as a server whose processors or lines are busy can still share them out.
+        overload: Vec<ResourceV1> = list(0, 5), default(Vec::new());
+        /// A server with such a load above this gets nothing more. Default 0.95.
+        limit: f64 = LOAD, default(0.95);
+        /// Until all are below this; at most `limit`. Default 0.9.
+        clear: f64 = LOAD, default(0.9);
+        /// Failures in a row after which a server is left out for a while; 0 for never. Default 0.
+        eject_after: u32 = whole(0, 1_000_000), default(0);
+        /// For how long, the first time; each further time as much longer. Default 30 s.
+        eject_us: u64 = whole(1_000, MAX_US), default(30_000_000);
+        /// Part of the servers that may be left out for failures at once. Default 0.5.
+        eject_at_most: f64 = PART, default(0.5);
+        /// If fewer than this part of the servers were left, all that can be reached are used. Default 0.
+        panic_below: f64 = PART, default(0.0);
+        /// Time over which a server that comes back gets from a tenth to all of its share. Default 0: at once.
+        slow_start_us: u64 = whole(0, MAX_US), default(0);
     }
 }
 
@@ -847,12 +1107,43 @@ record! {
     pub struct ServerV1 as "server" {
         /// Name, 1 to 40 characters, unlike every other server.
         name: String = NAME, required;
-        /// Requests it works on at once, 1 to 100,000; more wait inside it, first come first served. Default 1.
+        /// Requests it works on at once (or cores, where they share), 1 to 100,000; more wait inside it, first come first
+        /// served. Default 1.
         slots: u32 = whole(1, MAX_WORKERS), default(1);
         /// Speed: a service time is divided by it. 0.001 to 1,000. Default 1.
         speed: f64 = from_to(0.001, 1000.0), default(1.0);
         /// The gateway sends at most so many at once. Default: no limit beyond the workers.
         max_in_flight: Option<u32> = whole(1, MAX_WORKERS), optional;
+        /// What balancers with weights make of it; 0 for nothing new. Default 1.
+        weight: f64 = from_to(0.0, 65_535.0), default(1.0);
+        /// How it works on several requests. Default `slots`.
+        discipline: DisciplineV1 = ANY, default(DisciplineV1::Slots);
+        /// What it has besides processors. Default: nothing that runs short.
+        capacity: CapacityV1 = ANY, default(CapacityV1::empty());
+    }
+}
+
+words! {
+    /// How a server works on several requests.
+    pub enum DisciplineV1 {
+        /// `slots`: so many at once, each at full speed; the others wait.
+        Slots = "slots",
+        /// `sharing`: all at once; beyond `slots` of them, cores are shared equally.
+        Sharing = "sharing",
+    }
+}
+
+record! {
+    /// What a server has besides processors, in any unit that the `demand` of classes is written in.
+    pub struct CapacityV1 as "capacity" {
+        /// Memory. Default: enough.
+        mem: Option<f64> = CAPACITY, optional;
+        /// Bandwidth of the network. Default: enough.
+        net: Option<f64> = CAPACITY, optional;
+        /// Bandwidth of the disk. Default: enough.
+        disk: Option<f64> = CAPACITY, optional;
+        /// Places in rooms. Default: enough.
+        rooms: Option<f64> = CAPACITY, optional;
     }
 }
 
@@ -925,13 +1216,70 @@ choice! {
             /// Server name.
             server: String = NAME, required;
         },
-        /// `server_speed`: it works `speed` times as fast as a server of speed 1, for work begun from now on.
+        /// `server_speed`: it works `speed` times as fast as a server of speed 1: on work begun from now on, or, where cores are
+        /// shared, on all.
         ServerSpeed = "server_speed" {
             /// Server name.
             server: String = NAME, required;
             /// 0.001 to 1,000.
             speed: f64 = from_to(0.001, 1000.0), required;
         },
+        /// `server_flapping`: it goes down and comes back, `times` times, down for half of each period.
+        ServerFlapping = "server_flapping" {
+            /// Server name.
+            server: String = NAME, required;
+            /// Time from one failure to the next.
+            period_us: u64 = whole(2, MAX_US), required;
+            /// How often. Default 10.
+            times: u32 = whole(1, 100), default(10);
+        },
+        /// `neighbour`: others on the same machine take a `share` of its processors; 0 when they are gone.
+        Neighbour = "neighbour" {
+            /// Server name.
+            server: String = NAME, required;
+            /// 0 to 0.99.
+            share: f64 = from_to(0.0, 0.99), required;
+        },
+        /// `server_reports`: what becomes of its load reports.
+        ServerReports = "server_reports" {
+            /// Server name.
+            server: String = NAME, required;
+            /// How they are from now on.
+            state: ReportsV1 = ANY, required;
+        },
+    }
+}
+
+words! {
+    /// What becomes of a server's load reports.
+    pub enum ReportsV1 {
+        /// `normal`: they say how it is.
+        Normal = "normal",
+        /// `stuck`: they say again and again what the last one said.
+        Stuck = "stuck",
+        /// `lost`: there are none.
+        Lost = "lost",
+    }
+}
+
+/// Everything that has a default, and no name.
+impl Default for ClassV1 {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+/// Everything that has a default, and no name.
+impl Default for ServerV1 {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+/// Reports each 10 s, and nobody ejected.
+impl Default for FeedbackV1 {
+    fn default() -> Self {
+        Self::empty()
     }
 }
 
@@ -939,5 +1287,34 @@ choice! {
 impl Default for RunV1 {
     fn default() -> Self {
         Self::empty()
+    }
+}
+
+impl ActionV1 {
+    /// The server it is about, if it is about one.
+    #[must_use]
+    pub const fn server(&self) -> Option<&String> {
+        match self {
+            Self::Load { .. } | Self::Service { .. } => None,
+            Self::ServerDown { server }
+            | Self::ServerUp { server }
+            | Self::ServerSpeed { server, .. }
+            | Self::ServerFlapping { server, .. }
+            | Self::Neighbour { server, .. }
+            | Self::ServerReports { server, .. } => Some(server),
+        }
+    }
+
+    /// The same, to be changed.
+    pub const fn server_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Load { .. } | Self::Service { .. } => None,
+            Self::ServerDown { server }
+            | Self::ServerUp { server }
+            | Self::ServerSpeed { server, .. }
+            | Self::ServerFlapping { server, .. }
+            | Self::Neighbour { server, .. }
+            | Self::ServerReports { server, .. } => Some(server),
+        }
     }
 }

@@ -42,7 +42,14 @@ pub(crate) enum What {
     Batch(u32),
     /// The deadline of a job passes whose client asks again then.
     Overdue(JobId),
+    /// The next job of a server whose cores are shared ends; void if it was set anew since.
+    Shared { server: u16, version: u32 },
+    /// The servers report their load.
+    Reports,
 }
+
+/// Bits that the kind of an event takes, or the class of an arrival.
+const KIND_BITS: u32 = 8;
 
 impl What {
     /// Kind and detail as numbers.
@@ -57,13 +64,15 @@ impl What {
             Self::Again(number) => (5, number as u64),
             Self::Batch(number) => (6, number as u64),
             Self::Overdue(job) => (7, (job.generation as u64) << 32 | job.slot as u64),
+            Self::Shared { server, version } => (8, (version as u64) << 32 | server as u64),
+            Self::Reports => (9, 0),
         }
     }
 
     #[inline]
     const fn unpack(kind: u64, detail: u64) -> Self {
         let (upper, lower) = ((detail >> 32) as u32, detail as u32);
-        match kind & 7 {
+        match kind as u8 {
             0 => Self::Completion(JobId { slot: lower, generation: upper }),
             1 => Self::Timed(lower),
             2 => Self::Arrival { class: lower as u8 },
@@ -71,7 +80,9 @@ impl What {
             4 => Self::Link { stage: lower as u8, version: upper },
             5 => Self::Again(lower),
             6 => Self::Batch(lower),
-            _ => Self::Overdue(JobId { slot: lower, generation: upper }),
+            7 => Self::Overdue(JobId { slot: lower, generation: upper }),
+            8 => Self::Shared { server: lower as u16, version: upper },
+            _ => Self::Reports,
         }
     }
 }
@@ -87,7 +98,7 @@ const NEVER: Key = Key::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     at: u64,
-    /// Rank in the upper byte, sequence number below, kind of event in the lowest three bits.
+    /// Rank in the upper byte, sequence number below, kind of event in the lowest bits.
     order: u64,
     detail: u64,
 }
@@ -99,10 +110,32 @@ impl Entry {
     }
 }
 
-/// Time and rank of an event.
+/// Time of an event.
 #[inline]
-const fn when(key: Key) -> (Instant, u8) {
-    (Instant::from_nanos((key >> 64) as u64), (key as u64 >> 56) as u8)
+const fn time(key: Key) -> Instant {
+    Instant::from_nanos((key >> 64) as u64)
+}
+
+/// What the calendar knows of the next event before it is taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Next {
+    key: Key,
+    /// Whether it is the arrival of an open class.
+    arrives: bool,
+}
+
+impl Next {
+    /// When it is; [`Instant::NEVER`] if there is none.
+    #[inline]
+    pub(crate) const fn at(self) -> Instant {
+        time(self.key)
+    }
+
+    /// Its rank; above all others if there is none.
+    #[inline]
+    pub(crate) const fn rank(self) -> u8 {
+        (self.key as u64 >> 56) as u8
+    }
 }
 
 /// A binary heap on (time, rank, sequence), and beside it the next arrival of each class.
@@ -118,8 +151,8 @@ pub(crate) struct Calendar {
     sequence: u64,
     /// The next arrival of each class, or [`NEVER`].
     arrivals: Vec<Key>,
-    /// The first of them, and whose it is.
-    first_arrival: (Key, usize),
+    /// The first of them. Its lowest bits say whose it is.
+    first_arrival: Key,
 }
 
 impl Calendar {
@@ -130,7 +163,7 @@ impl Calendar {
             hole: false,
             sequence: 0,
             arrivals: vec![NEVER; classes],
-            first_arrival: (NEVER, 0),
+            first_arrival: NEVER,
         }
     }
 
@@ -152,36 +185,29 @@ impl Calendar {
     /// Enters the next arrival of a class, in place of the one that was entered before.
     #[inline]
     pub(crate) fn set_arrival(&mut self, class: usize, at: Option<Instant>) {
-        let order = self.order(Rank::Arrival);
+        let order = self.order(Rank::Arrival) | class as u64;
         self.arrivals[class] = at.map_or(NEVER, |at| (at.as_nanos() as u128) << 64 | order as u128);
-        let mut first = (NEVER, 0);
-        for (class, &key) in self.arrivals.iter().enumerate() {
-            if key < first.0 {
-                first = (key, class);
-            }
-        }
-        self.first_arrival = first;
+        self.first_arrival = self.arrivals.iter().fold(NEVER, |first, &key| first.min(key));
     }
 
     /// The arrival that a class expects.
     pub(crate) fn arrival(&self, class: usize) -> Option<Instant> {
         let key = self.arrivals[class];
-        (key != NEVER).then(|| when(key).0)
+        (key != NEVER).then(|| time(key))
     }
 
-    /// Time and rank of the next event. Looks past an open hole without closing it.
+    /// The next event, there or not. Looks past an open hole without closing it.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<(Instant, u8)> {
-        let key = self.heap_key().min(self.first_arrival.0);
-        (key != NEVER).then(|| when(key))
+    pub(crate) fn peek(&self) -> Next {
+        let (heap, arrival) = (self.heap_key(), self.first_arrival);
+        Next { key: heap.min(arrival), arrives: arrival < heap }
     }
 
-    /// Takes the next event.
+    /// Takes the next event, which was [peeked](Self::peek) at after the last was entered.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(Instant, What)> {
-        let (arrival, class) = self.first_arrival;
-        if arrival < self.heap_key() {
-            return Some((when(arrival).0, What::Arrival { class: class as u8 }));
+    pub(crate) fn pop(&mut self, next: Next) -> Option<(Instant, What)> {
+        if next.arrives {
+            return Some((next.at(), What::Arrival { class: next.key as u8 }));
         }
         if self.hole {
             self.fill();
@@ -194,7 +220,7 @@ impl Calendar {
     /// Rank and the next sequence number.
     #[inline]
     fn order(&mut self, rank: Rank) -> u64 {
-        let order = (rank as u64) << 56 | self.sequence << 3;
+        let order = (rank as u64) << 56 | self.sequence << KIND_BITS;
         self.sequence += 1;
         order
     }
@@ -269,7 +295,8 @@ mod tests {
             calendar.push(at, rank, What::Timed(n as u32));
         }
         calendar.push(Instant::from_nanos(4), Rank::Arrival, What::Timed(9));
-        let order: Vec<u32> = core::iter::from_fn(|| calendar.pop().map(|(_, what)| number(what))).collect();
+        let order: Vec<u32> =
+            core::iter::from_fn(|| calendar.pop(calendar.peek()).map(|(_, what)| number(what))).collect();
         assert_eq!(order, [9, 2, 3, 1, 0]);
     }
 
@@ -286,8 +313,9 @@ mod tests {
             } else {
                 list.sort_unstable();
                 let want = (!list.is_empty()).then(|| list.remove(0));
-                assert_eq!(calendar.peek().map(|(at, _)| at.as_nanos()), want.map(|(at, _)| at));
-                let got = calendar.pop().map(|(at, what)| (at.as_nanos(), u64::from(number(what))));
+                let next = calendar.peek();
+                assert_eq!(next.at().as_nanos(), want.map_or(u64::MAX, |(at, _)| at));
+                let got = calendar.pop(next).map(|(at, what)| (at.as_nanos(), u64::from(number(what))));
                 assert_eq!(got, want, "after {n} steps");
             }
         }

@@ -20,12 +20,14 @@ mod calendar;
 mod census;
 mod clients;
 mod law;
-mod link;
+mod level;
 mod proportion;
 mod random;
 pub mod report;
 mod result;
 mod server;
+mod serving;
+mod sharing;
 mod traffic;
 
 pub use proportion::Proportion;
@@ -33,12 +35,12 @@ pub use result::{ClassResult, RunResult, ServerResult, StageResult};
 pub use traffic::{Ask, Times, Traffic};
 
 use crate::frame::{Cause, Frame};
-use crate::gateway::{Arrival, Dispatch, Gateway, Outcome, Output, Step};
+use crate::gateway::{Arrival, Asked, Dispatch, Gateway, Outcome, Output, Step};
 use crate::id::{ClassId, JobId, ServerId, StageId};
 use crate::import::TraceRow;
 use crate::measure::{BatchMeans, Histogram};
-use crate::scenario::v1::LoadV1;
-use crate::scenario::{Action, Scenario, StageSpec, Work};
+use crate::scenario::v1::{KindV1, LoadV1};
+use crate::scenario::{Action, Class, Scenario, StageSpec, Work};
 use crate::time::{Duration, Instant};
 use crate::unit::{Chance, mix};
 use alloc::string::String;
@@ -51,10 +53,10 @@ use census::Census;
 use clients::{Clients, Population};
 use core::fmt;
 use law::Law;
-use link::Link;
 use proportion::Watch;
 use random::{Purpose, Stream, key, nth};
-use server::SimServer;
+use server::{Guest, SimServer};
+use sharing::Sharing;
 
 /// Version of what a seed means. It goes up whenever the same scenario and seed give another
 /// [`trace_hash`](Simulation::trace_hash) than before; links carry it as `eng`.
@@ -72,6 +74,8 @@ const NO_CLIENT: u32 = u32::MAX;
 const WORK: u64 = 0x10;
 /// Salt for the size of what a request asks for.
 const SIZE: u64 = 0x40;
+/// Salt for who asks; what is asked for uses the next.
+const ASKED: u64 = 0x50;
 /// Salt for the luck of a request that is made again; the time before it uses the next.
 const AGAIN: u64 = 0x100;
 
@@ -124,6 +128,8 @@ pub(crate) struct Request {
     tries: u32,
     /// Its client has asked again and waits for this answer no longer.
     given_up: bool,
+    /// It is a session that had its first answer within its deadline.
+    answered_in_time: bool,
     /// Bytes it asks for; 0 if that is not known.
     bytes: u64,
     /// Work at a server of speed 1.
@@ -136,6 +142,23 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// In a slot that has had none.
+    const NOBODY: Self = Self {
+        job: JobId { slot: 0, generation: 0 },
+        class: ClassId(0),
+        key: 0,
+        client: NO_CLIENT,
+        tries: 0,
+        given_up: false,
+        answered_in_time: false,
+        bytes: 0,
+        work: Duration::ZERO,
+        server: None,
+        stage: 0,
+        inside: false,
+        arrived: Instant::START,
+    };
+
     /// The same request, made once more.
     const fn again(&self) -> Again {
         Again { class: self.class, key: self.key, tries: self.tries + 1, recorded: Some(self.work) }
@@ -167,14 +190,14 @@ enum Task {
     /// Works for a time of this law on each, and so long besides for each batch.
     Own(Law, Duration),
     /// Sends their bytes over the link.
-    Link(Link),
+    Link(Sharing),
 }
 
 impl Task {
     fn new(stage: &StageSpec) -> Self {
         match &stage.work {
             Work::Own(law, batch) => Self::Own(Law::new(law), *batch),
-            Work::Link(bytes_per_s) => Self::Link(Link::new(*bytes_per_s)),
+            Work::Link(bytes_per_s) => Self::Link(Sharing::link(*bytes_per_s)),
             Work::Servers => Self::Servers,
         }
     }
@@ -228,9 +251,22 @@ struct ClassTally {
     arrived: u64,
     completed: u64,
     good: u64,
+    /// Whether it is a class of sessions, whose answer is the first.
+    sessions: bool,
+    /// In the whole run, sessions that had their first answer within their deadline.
+    good_sessions: u64,
     /// Little's law: number inside with its integral, and the times in system of those who left.
     inside: Census,
     stayed_ns: u128,
+}
+
+impl ClassTally {
+    /// One for each class. Sessions are what they are only at servers.
+    fn all(scenario: &Scenario) -> Vec<Self> {
+        let at_servers = scenario.serving_stage.is_some();
+        let sessions = |class: &Class| at_servers && class.kind == KindV1::Session;
+        scenario.classes.iter().map(|class| Self { sessions: sessions(class), ..Self::default() }).collect()
+    }
 }
 
 /// What requests of one class are like and when they come.
@@ -265,6 +301,11 @@ pub struct Simulation {
     clients: Clients,
     requests: Vec<Request>,
     servers: Vec<SimServer>,
+    /// Whether more matters in the servers than slots.
+    beyond_slots: bool,
+    /// By class: what its requests are to a server.
+    guests: Arc<[Guest]>,
+    report_period: Duration,
     again: Numbered<Again>,
     /// What the workers of each stage do.
     tasks: Vec<Task>,
@@ -278,6 +319,10 @@ pub struct Simulation {
     most_workers: Vec<u32>,
     /// Whether an event of the scenario changes the work of requests.
     work_changes: bool,
+    /// Whether the balancer goes by who asks or what for.
+    hashes: bool,
+    /// By class: how many ask, and for how many things.
+    asked: Arc<[(u32, u32)]>,
     /// Stages whose delays are compared.
     watches: Vec<Watch>,
     /// Whether something happened since the gateway was last drained.
@@ -318,6 +363,9 @@ impl Simulation {
             })
             .collect();
         let measure_from = Instant::START + scenario.warmup;
+        let guests: Arc<[Guest]> = classes.iter().map(Guest::new).collect();
+        let beyond_slots = server::more_than_slots(scenario);
+        let taken_in = beyond_slots.then_some(&guests);
         let mut sim = Self {
             seed,
             replication,
@@ -329,16 +377,25 @@ impl Simulation {
             kinds,
             clients: Clients::default(),
             requests: Vec::new(),
-            servers: scenario.servers.iter().map(|spec| SimServer::new(spec, measure_from)).collect(),
+            servers: scenario
+                .servers
+                .iter()
+                .map(|spec| SimServer::new(spec, measure_from, taken_in))
+                .collect(),
+            beyond_slots,
+            guests,
+            report_period: Duration::from_micros(scenario.feedback.period_us),
             again: Numbered::new(),
             tasks: scenario.stages.iter().map(Task::new).collect(),
             batches: Numbered::new(),
             filling: None,
             timed: scenario.events.iter().map(|event| (event.at, event.action)).collect(),
-            tallies: vec![ClassTally::default(); classes.len()],
+            tallies: ClassTally::all(scenario),
             stage_busy: vec![Census::from(measure_from); scenario.stages.len()],
             most_workers: scenario.stages.iter().map(StageSpec::most_workers).collect(),
             work_changes: scenario.events.iter().any(|event| matches!(event.action, Action::Service { .. })),
+            hashes: scenario.balancer.hashes().is_some(),
+            asked: classes.iter().map(|class| (class.sources, class.targets)).collect(),
             watches: Watch::all(scenario, measure_from),
             undrained: false,
             over: false,
@@ -353,6 +410,9 @@ impl Simulation {
     fn open(&mut self, scenario: &Scenario) {
         for (number, &(at, _)) in self.timed.clone().iter().enumerate() {
             self.calendar.push(at, Rank::Control, What::Timed(number as u32));
+        }
+        if scenario.reports && !scenario.servers.is_empty() {
+            self.expect_report(Instant::START);
         }
         let mut first = 0;
         for (at, class) in scenario.classes.iter().enumerate() {
@@ -414,20 +474,33 @@ impl Simulation {
         &self.gateway
     }
 
+    /// Time that the cores of a server were in use in the measured part so far, added up over them, in seconds: by requests
+    /// and sessions and, where there are any, by neighbours. Where requests have slots, a slot in use is a core in use.
+    ///
+    /// The difference of two readings, over the time between them and the slots, is the utilisation in between.
+    ///
+    /// # Panics
+    /// If there is no such server.
+    #[must_use]
+    pub fn server_busy_s(&self, server: ServerId) -> f64 {
+        self.servers[usize::from(server.0)].busy_ns(self.now) / 1e9
+    }
+
     /// Fills `out` with the present state.
     pub fn frame(&self, out: &mut Frame) {
         self.gateway.frame(self.now, out);
     }
 
+    /// Begins or ends to write down how servers are picked; it changes nothing about the run.
+    pub fn write_decisions(&mut self, on: bool) {
+        self.gateway.write_decisions(on);
+    }
+
     /// Time of the next event within the run.
     #[must_use]
     pub fn next_event_at(&self) -> Option<Instant> {
-        let calendar = self.calendar.peek().map(|(at, _)| at);
-        let deadline = self.gateway.poll_at();
-        let next = match (calendar, deadline) {
-            (Some(a), Some(b)) => a.min(b),
-            (a, b) => a.or(b)?,
-        };
+        let deadline = self.gateway.poll_at().unwrap_or(Instant::NEVER);
+        let next = self.calendar.peek().at().min(deadline);
         (next <= self.horizon).then_some(next)
     }
 
@@ -474,24 +547,24 @@ impl Simulation {
     #[inline(always)]
     fn step_before(&mut self, limit: Instant) -> bool {
         let mut next = self.calendar.peek();
-        if self.undrained && next.is_none_or(|(at, rank)| at > self.now || rank > DISPATCH_RANK) {
+        if self.undrained && (next.at() > self.now || next.rank() > DISPATCH_RANK) {
             self.drain();
             // What was dispatched may end before anything that was known of.
             next = self.calendar.peek();
         }
         if let Some(deadline) = self.gateway.poll_at()
             && deadline <= limit
-            && next.is_none_or(|first| (deadline, DEADLINE_RANK) < first)
+            && (deadline, DEADLINE_RANK) < (next.at(), next.rank())
         {
             self.now = self.now.max(deadline);
             self.events += 1;
             self.drain();
             return true;
         }
-        if next.is_none_or(|(at, _)| at > limit) {
+        if next.at() > limit {
             return false;
         }
-        let Some((at, what)) = self.calendar.pop() else { return false };
+        let Some((at, what)) = self.calendar.pop(next) else { return false };
         self.now = at;
         match what {
             What::Completion(job) => self.completion(job),
@@ -512,6 +585,8 @@ impl Simulation {
             What::Again(number) => self.asks_again(number),
             What::Batch(number) => self.batch_done(number),
             What::Overdue(job) => self.overdue(job),
+            What::Shared { server, version } => self.share_ended(server, version),
+            What::Reports => self.report(),
             What::Completion(job) => self.completion(job),
             // Told apart by the caller.
             What::Arrival { .. } => {}
@@ -580,18 +655,24 @@ impl Simulation {
         let measured = self.now >= self.measure_from;
         self.tallies[at].arrived += u64::from(measured);
         let chance = if tries == 0 { key } else { nth(nth(key, AGAIN), u64::from(tries)) };
-        let arrival = Arrival { class, deadline, chance: Chance(chance), size };
+        let asked = if self.hashes { self.asked(class, key, client) } else { Asked::default() };
+        let arrival = Arrival { class, deadline, chance: Chance(chance), size, asked };
         match self.gateway.arrive(self.now, arrival) {
             Ok(job) => {
                 self.note(1, u64::from(class.0));
                 self.tallies[at].inside.come(self.now);
-                let request = Request {
+                let slot = job.slot as usize;
+                if slot >= self.requests.len() {
+                    self.more_requests(slot);
+                }
+                self.requests[slot] = Request {
                     job,
                     class,
                     key,
                     client,
                     tries,
                     given_up: false,
+                    answered_in_time: false,
                     bytes: size.unwrap_or(0),
                     work,
                     server: None,
@@ -599,16 +680,13 @@ impl Simulation {
                     inside: true,
                     arrived: self.now,
                 };
-                let slot = job.slot as usize;
-                if slot < self.requests.len() {
-                    self.requests[slot] = request;
-                } else {
-                    self.requests.push(request);
-                }
                 if let Some(at) = overdue_at {
                     self.calendar.push(at, Rank::Arrival, What::Overdue(job));
                 }
-                self.drain();
+                self.undrained = self.gateway.may_decide(self.now);
+                if self.undrained {
+                    self.drain();
+                }
             }
             Err(cause) => {
                 self.note(2, (cause as u64) << 8 | u64::from(class.0));
@@ -616,6 +694,22 @@ impl Simulation {
                 self.retry(Again { class, key, tries: tries + 1, recorded });
             }
         }
+    }
+
+    /// Makes room for what is known of the request in a slot.
+    #[cold]
+    fn more_requests(&mut self, slot: usize) {
+        self.requests.resize(slot + 1, Request::NOBODY);
+    }
+
+    /// Who asks and what for: closed clients are themselves, others any of those the class has.
+    #[inline(never)]
+    fn asked(&self, class: ClassId, key: u64, client: u32) -> Asked {
+        let (sources, targets) = self.asked[usize::from(class.0)];
+        let any_of = |n: u32, what: u64| (nth(key, what) % u64::from(n)) as u32;
+        let source = if client == NO_CLIENT { any_of(sources, ASKED) } else { client };
+        let hash = |of: u32| mix(u64::from(class.0) << 32 | u64::from(of)) as u32;
+        Asked { source: hash(source), target: hash(any_of(targets, ASKED + 1)) }
     }
 
     /// Lets a request that was turned away be made again, if its class does that and it was not made too often.
@@ -633,7 +727,7 @@ impl Simulation {
     /// The deadline of a request passes: if it is still inside, its client asks again all the same.
     fn overdue(&mut self, job: JobId) {
         let request = &mut self.requests[job.slot as usize];
-        if request.job == job && request.inside {
+        if request.job == job && request.inside && !request.answered_in_time {
             request.given_up = true;
             let again = request.again();
             self.retry(again);
@@ -704,7 +798,9 @@ impl Simulation {
                 | dispatch.waited.as_nanos() & 0xFFFF_FFFF,
         );
         if let Some(server) = dispatch.server {
-            if self.servers[usize::from(server.0)].accept(slot, self.now) {
+            if self.beyond_slots {
+                self.come(server, slot);
+            } else if self.servers[usize::from(server.0)].accept(slot, self.now) {
                 self.start_at_server(server, slot);
             }
             return;
@@ -723,9 +819,11 @@ impl Simulation {
                 }
             }
             Task::Link(link) => {
-                let at = link.begin(self.now, dispatch.job, bytes);
-                let version = link.version;
-                self.calendar.push(at, Rank::Completion, What::Link { stage, version });
+                link.begin(self.now, dispatch.job, bytes);
+                if let Some(at) = link.next_end(self.now) {
+                    let version = link.version;
+                    self.calendar.push(at, Rank::Completion, What::Link { stage, version });
+                }
             }
             Task::Servers => unreachable!("the serving stage names a server"),
         }
@@ -765,8 +863,8 @@ impl Simulation {
         if link.version != version {
             return;
         }
-        let Some((job, next)) = link.end(self.now) else { return };
-        if let Some(at) = next {
+        let Some(job) = link.end(self.now) else { return };
+        if let Some(at) = link.next_end(self.now) {
             let version = link.version;
             self.calendar.push(at, Rank::Completion, What::Link { stage, version });
         }
@@ -779,16 +877,19 @@ impl Simulation {
         times(length, self.kinds[usize::from(class.0)].work_factor)
     }
 
+    /// The work of a request at a server of speed 1, if it begins now.
+    #[inline]
+    fn work_of(&self, slot: u32) -> Duration {
+        let request = &self.requests[slot as usize];
+        if self.work_changes { self.changed(request.class, request.work) } else { request.work }
+    }
+
     /// A server begins to work on a request.
     #[inline]
     fn start_at_server(&mut self, server: ServerId, slot: u32) {
-        let request = &self.requests[slot as usize];
-        let mut work = request.work;
-        if self.work_changes {
-            work = self.changed(request.class, work);
-        }
-        let length = self.servers[usize::from(server.0)].time_for(work);
-        self.calendar.push(self.now + length, Rank::Completion, What::Completion(request.job));
+        let length = self.servers[usize::from(server.0)].time_for(self.work_of(slot));
+        let job = self.requests[slot as usize].job;
+        self.calendar.push(self.now + length, Rank::Completion, What::Completion(job));
     }
 
     #[inline(always)]
@@ -800,7 +901,9 @@ impl Simulation {
         let class = request.class;
         if let Some(server) = request.server.take() {
             let server = ServerId(server);
-            if let Some(next) = self.servers[usize::from(server.0)].finish(self.now) {
+            if self.beyond_slots {
+                self.go(server, class);
+            } else if let Some(next) = self.servers[usize::from(server.0)].finish(self.now) {
                 self.start_at_server(server, next);
             }
         }
@@ -822,17 +925,21 @@ impl Simulation {
                 self.leave(job.slot, End::TurnedAway);
             }
             Step::Left(left) => {
+                let sessions = self.tallies[at].sessions;
+                let good = if sessions { self.session_ended(job.slot, outcome) } else { left.good };
                 let tally = &mut self.tallies[at];
                 if left.outcome == Outcome::Completed {
                     if self.now >= self.measure_from {
                         tally.completed += 1;
-                        tally.good += u64::from(left.good);
+                        tally.good += u64::from(good);
                     }
                     if arrived >= self.measure_from {
                         tally.wait.record(left.waited.as_nanos());
                         tally.wait_batches.push(left.waited.as_nanos());
-                        tally.response.record(left.response.as_nanos());
-                        tally.response_batches.push(left.response.as_nanos());
+                        if !sessions {
+                            tally.response.record(left.response.as_nanos());
+                            tally.response_batches.push(left.response.as_nanos());
+                        }
                     }
                 }
                 let failed = left.outcome == Outcome::Failed;
@@ -878,8 +985,18 @@ impl Simulation {
                 }
             }
             Action::ServerDown(server) => self.server_down(server),
-            Action::ServerUp(server) => self.gateway.set_server(self.now, server, true),
-            Action::ServerSpeed(server, speed) => self.servers[usize::from(server.0)].set_speed(speed),
+            Action::ServerUp(server) => {
+                if let Some(machine) = self.servers[usize::from(server.0)].machine() {
+                    machine.come_up();
+                }
+                self.gateway.set_server(self.now, server, true);
+            }
+            Action::Neighbour(server, share) => self.set_neighbour(server, share),
+            Action::ServerReports(server, reports) => self.set_reports(server, reports),
+            Action::ServerSpeed(server, speed) => {
+                self.servers[usize::from(server.0)].set_speed(speed);
+                self.settle(server);
+            }
         }
     }
 
@@ -900,6 +1017,7 @@ impl Simulation {
     /// A server stops: what it has in flight fails, in the order of the job table.
     fn server_down(&mut self, server: ServerId) {
         self.servers[usize::from(server.0)].fail(self.now);
+        self.settle(server);
         self.gateway.set_server(self.now, server, false);
         for slot in 0..self.requests.len() {
             let request = &mut self.requests[slot];

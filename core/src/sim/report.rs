@@ -119,8 +119,12 @@ pub struct ServerReport {
     pub name: String,
     /// Its part of all jobs sent.
     pub share: f64,
-    /// Share of slot time in use.
+    /// Share of slot time (or core time, by whomever) in use.
     pub utilisation: f64,
+    /// Part of the network's bandwidth that was wanted and not there; `None` where none was wanted.
+    pub net_lost: Option<f64>,
+    /// The most requests that were there at once in any run.
+    pub most_in_flight: u32,
     /// What the balancer made of it at the end.
     pub weight: f64,
     /// Jobs it answered.
@@ -214,6 +218,8 @@ impl Report {
                     name: server.name.clone(),
                     share: mean(runs, |run| run.servers[at].share),
                     utilisation: mean(runs, |run| run.servers[at].utilisation),
+                    net_lost: net_lost(runs, at),
+                    most_in_flight: runs.iter().map(|run| run.servers[at].most_in_flight).max().unwrap_or(0),
                     weight: mean(runs, |run| run.servers[at].weight),
                     completed: mean(runs, |run| run.servers[at].completed as f64),
                     failed: mean(runs, |run| run.servers[at].failed as f64),
@@ -252,6 +258,12 @@ impl Report {
 /// The mean over replications.
 fn mean(runs: &[RunResult], of: impl Fn(&RunResult) -> f64) -> f64 {
     runs.iter().map(of).sum::<f64>() / runs.len() as f64
+}
+
+/// Part of the bandwidth wanted of a server that was beyond its capacity.
+fn net_lost(runs: &[RunResult], server: usize) -> Option<f64> {
+    let needed = mean(runs, |run| run.servers[server].net_needed);
+    (needed > 0.0).then(|| mean(runs, |run| run.servers[server].net_missed) / needed)
 }
 
 /// The mean of what runs know, over those that know it.
@@ -443,6 +455,8 @@ impl ServerReport {
             "name": self.name,
             "share": self.share,
             "utilisation": self.utilisation,
+            "net_lost": self.net_lost,
+            "most_in_flight": self.most_in_flight,
             "weight": self.weight,
             "completed": self.completed,
             "failed": self.failed,

@@ -37,7 +37,7 @@ pub struct ClassResult {
     pub arrived: u64,
     /// Requests answered.
     pub completed: u64,
-    /// Of those, within their deadline.
+    /// Of those, within their deadline; sessions, with their first answer within it.
     pub good: u64,
     /// Requests turned away, by [`Cause`](crate::frame::Cause).
     pub shed: [u64; CAUSES],
@@ -55,7 +55,8 @@ pub struct ClassResult {
     pub wait: Histogram,
     /// The same, for an interval of the mean.
     pub wait_batches: BatchMeans,
-    /// Time from arrival to answer of the same requests.
+    /// Time from arrival to answer of the same requests; of sessions at servers, to the first answer, of all whose session
+    /// began.
     pub response: Histogram,
     /// The same, for an interval of the mean.
     pub response_batches: BatchMeans,
@@ -87,8 +88,14 @@ pub struct StageResult {
 pub struct ServerResult {
     /// Its part of all jobs sent to servers.
     pub share: f64,
-    /// Share of slot time in use, in the measured part.
+    /// Share of slot time (or core time, by whomever) in use, in the measured part.
     pub utilisation: f64,
+    /// Bandwidth of the network that was wanted in the measured part, in its unit times seconds.
+    pub net_needed: f64,
+    /// Of that, what was beyond the capacity.
+    pub net_missed: f64,
+    /// The most requests that were there at once.
+    pub most_in_flight: u32,
     /// What the balancer made of it at the end.
     pub weight: f64,
     /// Jobs sent to it.
@@ -114,8 +121,8 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
         check_little(sim, at, class.in_system);
     }
     let window_ns = now.since(sim.measure_from).as_nanos() as f64;
-    let share_of = |busy_ns: u128, places: u32| {
-        if window_ns > 0.0 { busy_ns as f64 / window_ns / f64::from(places) } else { 0.0 }
+    let share_of = |busy_ns: f64, places: u32| {
+        if window_ns > 0.0 { busy_ns / window_ns / f64::from(places) } else { 0.0 }
     };
     let stages = frame
         .stages
@@ -126,7 +133,7 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
             let wait =
                 |c: &crate::frame::StageClassFrame| (c.started > 0).then(|| c.wait_sum_s / c.started as f64);
             StageResult {
-                utilisation: share_of(busy.integral_ns(now), most),
+                utilisation: share_of(busy.integral_ns(now) as f64, most),
                 worked_s: stage.worked_s,
                 wasted_s: stage.wasted_s,
                 promoted: stage.gauges.iter().map(|level| level.promoted).sum(),
@@ -145,6 +152,9 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
         .map(|(seen, server)| ServerResult {
             share: if sent > 0 { seen.picked as f64 / sent as f64 } else { 0.0 },
             utilisation: share_of(server.busy_ns(now), server.slots()),
+            net_needed: server.net_ns(now).0 / 1e9,
+            net_missed: server.net_ns(now).1 / 1e9,
+            most_in_flight: server.most(),
             weight: seen.weight,
             picked: seen.picked,
             completed: seen.completed,
@@ -158,7 +168,7 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
         .map(|(seen, tally)| ClassResult {
             arrived: seen.arrived,
             completed: seen.completed,
-            good: seen.good,
+            good: if tally.sessions { tally.good_sessions } else { seen.good },
             shed: seen.shed,
             failed: seen.failed,
             in_system: seen.in_system,

@@ -119,6 +119,8 @@ fn job(class: ClassId, now: Instant) -> Job {
         judged_at: 0,
         correction: 0,
         server: None,
+        gateway: 0,
+        key: 0,
         arrived: now,
         queued: now,
         since: now,

@@ -214,6 +214,12 @@ impl Stage {
         self.lanes.push(jobs, slot, standing.level);
     }
 
+    /// Whether a job that comes may be put on a worker; if not, none can until a worker is free.
+    #[inline]
+    pub(crate) const fn may_start(&self) -> bool {
+        self.special || self.slots.free() != 0
+    }
+
     /// Takes the next job for which a worker is free and puts it on that worker.
     #[inline(always)]
     pub(crate) fn take(&mut self, jobs: &mut Jobs, now: Instant) -> Option<Next> {

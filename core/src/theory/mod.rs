@@ -5,10 +5,13 @@
 //! class k and all above it.
 
 mod equilibrium;
+mod servers;
 
 pub use equilibrium::{Customers, Equilibrium, equilibrium};
 
-use crate::scenario::v1::{AgeingV1, BalancerV1, BatchV1, LawV1, LoadV1, OrderV1, PoolV1, QueueV1, SizeV1};
+use crate::scenario::v1::{
+    AgeingV1, BalancerV1, BatchV1, DisciplineV1, KindV1, LawV1, LoadV1, OrderV1, PoolV1, QueueV1, SizeV1,
+};
 use crate::scenario::{Action, Class, Scenario, StageSpec, Work};
 use crate::time::{Duration, Instant};
 use alloc::string::String;
@@ -129,7 +132,7 @@ fn known_cost_s(class: &Class, stage: &StageSpec) -> Option<f64> {
     match (&stage.work, &class.size) {
         (Work::Link(bytes_per_s), Some(SizeV1::Constant { bytes })) => Some(*bytes as f64 / bytes_per_s),
         (Work::Own(law, Duration::ZERO), _) => constant(law),
-        (Work::Servers, _) => constant(&class.service),
+        (Work::Servers, _) if class.kind == KindV1::Short => constant(&class.service),
         _ => None,
     }
 }
@@ -206,6 +209,11 @@ pub fn of(scenario: &Scenario) -> Result<Theory, WhyNot> {
             _ => Err("arrivals are not Poisson"),
         })
         .collect::<Result<_, _>>()?;
+    if stage.work == Work::Servers
+        && let Some(theory) = servers::dealt_out(scenario, stage, &rates)
+    {
+        return Ok(theory);
+    }
     let (mean_s, workers) = service(scenario, stage)?;
     let lambda: f64 = rates.iter().sum();
     if lambda <= 0.0 {
@@ -407,6 +415,18 @@ fn service(scenario: &Scenario, stage: &StageSpec) -> Result<(f64, u32), WhyNot>
 /// waits inside a server.
 fn held(scenario: &Scenario, stage: &StageSpec) -> Result<(f64, u32), WhyNot> {
     let servers = &scenario.servers;
+    if scenario.classes.iter().any(|class| class.kind == KindV1::Session) {
+        return Err("sessions");
+    }
+    if scenario.gateways > 1 {
+        return Err("several gateways, of which each knows only what it sent");
+    }
+    if scenario.reports {
+        return Err("servers that report too high a load get nothing new");
+    }
+    if servers.iter().any(|server| server.weight == 0.0) {
+        return Err("a server gets nothing new");
+    }
     if servers.iter().any(|server| server.speed != servers[0].speed) {
         return Err("servers differ in speed");
     }
@@ -418,6 +438,9 @@ fn held(scenario: &Scenario, stage: &StageSpec) -> Result<(f64, u32), WhyNot> {
         || (servers.len() == 1 && stage.workers <= slots)
         || (alike && scenario.balancer == BalancerV1::LeastConnections && stage.workers <= slots);
     if !never_queues_inside {
+        if servers.iter().any(|server| server.discipline == DisciplineV1::Sharing) {
+            return Err("requests share the cores of servers");
+        }
         return Err("requests also queue inside the servers");
     }
     let most: u32 = servers.iter().map(|server| server.max_in_flight.unwrap_or(server.slots)).sum();
