@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant as Clock;
 
 use serde_json::json;
-use tidegate_core::gateway::{Arrival, Gateway, Outcome, Output};
+use tidegate_core::gateway::{Arrival, Asked, Gateway, Outcome, Output};
 use tidegate_core::id::{ClassId, JobId};
 use tidegate_core::scenario::{Parsed, Scenario, parse_json};
 use tidegate_core::time::Instant;
@@ -144,7 +144,13 @@ impl Bench {
 
 fn arrival(n: u64) -> Arrival {
     let chance = mix(n);
-    Arrival { class: ClassId((chance % 3) as u8), deadline: None, chance: Chance(chance), size: None }
+    Arrival {
+        class: ClassId((chance % 3) as u8),
+        deadline: None,
+        chance: Chance(chance),
+        size: None,
+        asked: Asked::default(),
+    }
 }
 
 /// What joining and leaving cost at each length, best pass of each.

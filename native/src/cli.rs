@@ -9,6 +9,8 @@ use hyper::Uri;
 use ipnet::IpNet;
 use tidegate_core::scenario::v1::LawV1;
 
+use crate::reporting::HeaderForm;
+
 /// Decides who gets served, how fast, and by which server when a web service is overloaded.
 ///
 /// One policy core, three ways in: play with a scenario in the browser, share it as a link, run it in front of
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Load(LoadArgs),
     /// Run an emulated backend.
     Origin(OriginArgs),
+    /// Say how loaded this machine is.
+    Agent(AgentArgs),
     /// Print a completion script for a shell.
     #[command(after_help = "Examples:
   tidegate completions bash > ~/.local/share/bash-completion/completions/tidegate
@@ -74,6 +78,9 @@ pub(crate) enum Command {
     /// Measure what a long queue costs.
     #[command(hide = true)]
     BenchQueue(BenchQueueArgs),
+    /// Measure what it costs to pick a server.
+    #[command(hide = true)]
+    BenchBalance(BenchBalanceArgs),
 }
 
 /// Serve the playground to a browser.
@@ -112,12 +119,14 @@ pub(crate) struct PlayArgs {
 /// A reverse proxy: requests are classified, queued, given a worker and sent to a server by the scenario's rules.
 /// The scenario's classes, stages and balancer are used; its load, service times and events are for simulations.
 /// Upstreams stand for its servers, in order or by name; without SCENARIO there is one class, one stage and least
-/// connections over all upstreams. With --files it is a static file server instead, under the same policy.
+/// connections over all upstreams. With a servers file, a name to resolve or a token, servers come and go, and each is
+/// like the scenario's server of its name, or like the last. With --files it is a static file server instead, under the same policy.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tidegate serve --upstream http://10.0.0.7:8000 --upstream http://10.0.0.8:8000
   tidegate serve scenario.toml --files /srv/www
   tidegate serve scenario.toml --upstream big=http://10.0.0.7:8000 --upstream small=http://10.0.0.8:8000
+  tidegate serve --servers-file /etc/tidegate/servers --admin-token-file /etc/tidegate/token
   tidegate serve --config /etc/tidegate.toml
   tidegate serve 'https://example.org/#t1z.…' --listen 0.0.0.0:8080 --upstream http://127.0.0.1:9001
 
@@ -130,6 +139,25 @@ A configuration file holds the same settings; what the command line says wins:
   send_rate = 12500000                 # with files: bytes a second
   trusted = [\"10.0.0.0/8\"]
   size_header = \"x-expected-bytes\"    # where trusted peers declare the size of an answer
+  strip_load_reports = true            # keep servers' load reports from clients
+  [reports]                            # ask servers for their load; not unless set
+  kind = \"load\"                      # or \"node_exporter\", \"agent\"
+  path = \"/load\"                     # \"/metrics\" for node_exporter
+  port = 8000                          # the upstream's; 9100 for node_exporter; required for agent
+  interval_ms = 10000                  # 2000 for agent
+  timeout_ms = 1000                    # all of an answer
+  [health]                             # check servers; not unless set
+  path = \"/\"
+  interval_ms = 2000
+  timeout_ms = 1000                    # all of an answer
+  rise = 2                             # good answers in a row that bring a server back
+  fall = 3                             # bad ones in a row that take it out
+  status = [200, 399]                  # good ones
+  [registry]                           # servers that come and go, beside the list
+  servers_file = \"/etc/tidegate/servers\"
+  dns = [\"http://api.internal:8000\"]
+  resolve_ms = 10000
+  admin_token_file = \"/etc/tidegate/token\"
   [limits]
   connections = 10000
   header_bytes = 65536
@@ -157,9 +185,20 @@ pub(crate) struct ServeArgs {
     /// Where clients connect [default: 127.0.0.1:8080].
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
-    /// A server to send requests to; `NAME=URL` says which of the scenario's servers it is. Repeatable.
+    /// A server to send requests to; `NAME=URL` says which of the scenario's servers it is, and `weight=N` and `max=N`
+    /// behind it what it counts and how much it takes at once. Repeatable.
     #[arg(long = "upstream", value_name = "URL")]
     pub(crate) upstreams: Vec<String>,
+    /// More servers from this file, one a line, written as for --upstream; it is looked at each second.
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    pub(crate) servers_file: Option<PathBuf>,
+    /// A name each of whose addresses is a server; it is resolved again and again. Repeatable.
+    #[arg(long = "dns", value_name = "URL", conflicts_with = "files")]
+    pub(crate) dns: Vec<String>,
+    /// Servers may be registered, drained and taken off at the operator's address by who knows what is in this file;
+    /// also TIDEGATE_ADMIN_TOKEN in the environment.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) admin_token_file: Option<PathBuf>,
     /// Serve the files of this folder instead of asking servers; index.html, ranges, conditional requests and packed
     /// forms (.br, .gz) beside a file included.
     #[arg(long, value_name = "DIR", conflicts_with = "upstreams")]
@@ -452,6 +491,14 @@ pub(crate) struct BenchQueueArgs {
     pub(crate) json: bool,
 }
 
+/// Measure what it costs to pick one of a thousand servers, with every balancer.
+#[derive(Debug, Args)]
+pub(crate) struct BenchBalanceArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Play a scenario's clients as real HTTP.
 ///
 /// Requests are sent when they are due, whatever became of those before, and their response time counts from that
@@ -503,7 +550,8 @@ pub(crate) enum LoadFormat {
 /// Run an emulated backend.
 ///
 /// A real HTTP server whose only work is to wait: a request takes one of its slots for a service time. The query may
-/// ask for something else: `work_us`, `size` (bytes of the answer), `status`.
+/// ask for something else: `work_us`, `size` (bytes of the answer), `status`. It says how loaded it is, in a header of
+/// every answer and at /load.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tidegate origin --listen 127.0.0.1:9001 --service exp:20ms --slots 8
@@ -529,11 +577,65 @@ pub(crate) struct OriginArgs {
     /// Seed of the service times.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// How answers carry the load of this server (ORCA), in the header endpoint-load-metrics, or for bin in
+    /// endpoint-load-metrics-bin.
+    #[arg(long, value_enum, default_value_t = HeaderForm::Text)]
+    pub(crate) report: HeaderForm,
+    /// Answer agent checks here: the share of its weight that this server should have.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) agent_check: Option<SocketAddr>,
+}
+
+/// Say how loaded this machine is.
+///
+/// For servers that do not say it themselves: shares of processors, memory, network and disk, read from /proc, and of
+/// rooms, read from a file that the server writes. At /load as JSON, with an ORCA header; to agent checks as a share of
+/// the configured weight: what is left of the scarcest. SIGUSR1 asks for nothing new (drain), SIGUSR2 takes that back.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tidegate agent --listen 0.0.0.0:9901
+  tidegate agent --agent-check 0.0.0.0:9902 --net-speed 1000
+  tidegate agent --rooms-file /run/chat/rooms --rooms-limit 500")]
+pub(crate) struct AgentArgs {
+    /// Where /load is answered. Port 0 takes any free port; the address is printed.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9901")]
+    pub(crate) listen: SocketAddr,
+    /// Answer agent checks here, a line such as "70% ready up" on each connection, for HAProxy or [reports] of kind agent.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) agent_check: Option<SocketAddr>,
+    /// Time between two looks at the machine, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = sampling)]
+    pub(crate) interval: f64,
+    /// Time over which rates are averaged, in seconds: the weight of the past falls to a third in it.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = sampling)]
+    pub(crate) period: f64,
+    /// Speed of network interfaces that do not say theirs, as virtual ones; without it they are not counted.
+    #[arg(long, value_name = "MBIT", value_parser = megabits)]
+    pub(crate) net_speed: Option<f64>,
+    /// A file with the number of rooms in use.
+    #[arg(long, value_name = "FILE", requires = "rooms_limit")]
+    pub(crate) rooms_file: Option<PathBuf>,
+    /// How many rooms there are.
+    #[arg(long, value_name = "N", requires = "rooms_file", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rooms_limit: Option<u32>,
+    /// Begin by asking for nothing new.
+    #[arg(long)]
+    pub(crate) drain: bool,
+}
+
+fn sampling(text: &str) -> Result<f64, String> {
+    within(text, 0.1, 3_600.0)
+}
+
+fn megabits(text: &str) -> Result<f64, String> {
+    within(text, 0.001, 10_000_000.0)
+}
+
+fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("{least} to {most}"))
 }
 
 fn speed(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|speed| (0.001..=1_000.0).contains(speed))
-        .ok_or_else(|| "0.001 to 1000".to_owned())
+    within(text, 0.001, 1_000.0)
 }

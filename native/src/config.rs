@@ -5,18 +5,25 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use hyper::Uri;
 use hyper::header::HeaderName;
+use hyper::http::uri::PathAndQuery;
 use ipnet::IpNet;
 use toml::{Table, Value};
 
 use crate::cli::ServeArgs;
 use crate::failure::BadScenario;
-use crate::serve::{Behind, FilesConfig, Limits, Target};
+use crate::serve::{
+    Behind, Feedback, FilesConfig, HealthConfig, Kind, Limits, RegistryConfig, ReportsConfig, Target, Token,
+    Wrong, read_one, read_table,
+};
+
+/// The environment variable with the token that allows to change servers.
+const TOKEN: &str = "TIDEGATE_ADMIN_TOKEN";
 
 /// Everything `serve` needs to know, as it was written; the scenario is not read yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +38,12 @@ pub(crate) struct ServeSettings {
     pub(crate) trusted: Vec<IpNet>,
     /// The header in which those peers declare the size of an answer.
     pub(crate) size_header: Option<HeaderName>,
+    /// Where servers come from, beside that.
+    pub(crate) registry: RegistryConfig,
+    /// Where the token is read that allows to change servers.
+    token_file: Option<PathBuf>,
+    /// What servers say of themselves.
+    pub(crate) feedback: Feedback,
     /// Bounds on what a client or server may take.
     pub(crate) limits: Limits,
     /// The scenario to run, if one was given.
@@ -54,6 +67,9 @@ impl Default for ServeSettings {
             behind: Behind::Upstreams(Vec::new()),
             trusted: Vec::new(),
             size_header: None,
+            registry: RegistryConfig::default(),
+            token_file: None,
+            feedback: Feedback::default(),
             limits: Limits::default(),
             scenario: None,
         }
@@ -86,13 +102,24 @@ impl ServeSettings {
         if let Some(rate) = args.send_rate {
             settings.pace("--send-rate", rate)?;
         }
+        if let Some(file) = &args.servers_file {
+            settings.registry.servers_file = Some(file.clone());
+        }
+        if !args.dns.is_empty() {
+            let parsed = args.dns.iter().map(|text| upstream(text, "--dns"));
+            settings.registry.names = parsed.collect::<Result<_, _>>()?;
+        }
+        settings.token_file = args.admin_token_file.clone().or(settings.token_file);
+        if settings.admin.is_some() {
+            settings.registry.token = token(settings.token_file.as_deref())?;
+        }
         if !args.trusted.is_empty() {
             settings.trusted.clone_from(&args.trusted);
         }
         if let Some(reference) = args.scenario.as_ref().or(args.scenario_option.as_ref()) {
             settings.scenario = Some(ScenarioSource::Reference(reference.clone()));
         }
-        Ok(settings)
+        Ok(settings.checked()?)
     }
 
     fn read(path: &Path) -> anyhow::Result<Self> {
@@ -114,11 +141,15 @@ impl ServeSettings {
                 "listen" => settings.listen = address(&value, &key)?,
                 "admin" if value.as_bool() == Some(false) => settings.admin = None,
                 "admin" => settings.admin = Some(address(&value, &key)?),
-                "upstreams" => settings.behind = Behind::Upstreams(list(&value, &key, upstream)?),
+                "upstreams" => settings.behind = Behind::Upstreams(list_of(&value, &key, server)?),
+                "registry" => settings.read_registry(&value)?,
                 "files" => settings.behind = Behind::Files(files(&value, &key)?),
                 "send_rate" => send_rate = Some(whole_number(&value, &key, 1_000..=u32::MAX)?),
                 "size_header" => settings.size_header = Some(header_name(&value, &key)?),
                 "trusted" => settings.trusted = list(&value, &key, block)?,
+                "strip_load_reports" => settings.feedback.strip = yes_or_no(&value, &key)?,
+                "reports" => settings.feedback.reports = Some(reports(&value)?),
+                "health" => settings.feedback.health = Some(health(&value)?),
                 "limits" => settings.limits = limits(&value)?,
                 "scenario" => settings.scenario = Some(scenario(value)?),
                 _ => {
@@ -132,6 +163,37 @@ impl ServeSettings {
         Ok(settings)
     }
 
+    /// Settings that only make sense together are together.
+    fn checked(self) -> Result<Self, BadScenario> {
+        let Feedback { reports, health, .. } = &self.feedback;
+        let comes = self.registry.servers_file.is_some() || !self.registry.names.is_empty();
+        let named = [("reports", reports.is_some()), ("health", health.is_some()), ("registry", comes)];
+        match (&self.behind, named.into_iter().find(|(_, there)| *there)) {
+            (Behind::Files(_), Some((name, _))) => Err(wrong(name, "only with upstreams", "files")),
+            _ => Ok(self),
+        }
+    }
+
+    /// Reads the `[registry]` table: where servers come from, beside the list.
+    fn read_registry(&mut self, value: &Value) -> Result<(), BadScenario> {
+        let table = value.as_table().ok_or_else(|| wrong("registry", "a table", value))?;
+        for (key, value) in table {
+            let path = format!("registry.{key}");
+            let file = || text(value, &path, "a file in quotes").map(PathBuf::from);
+            match key.as_str() {
+                "servers_file" => self.registry.servers_file = Some(file()?),
+                "dns" => self.registry.names = list_of(value, &path, server)?,
+                "resolve_ms" => self.registry.resolve = milliseconds(value, &path, 100)?,
+                "admin_token_file" => self.token_file = Some(file()?),
+                _ => {
+                    let rule = "one of servers_file, dns, resolve_ms, admin_token_file";
+                    return Err(wrong(&path, rule, "it"));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Bounds the rate at which files are sent.
     fn pace(&mut self, path: &str, bytes_per_s: u32) -> Result<(), BadScenario> {
         match &mut self.behind {
@@ -143,7 +205,8 @@ impl ServeSettings {
 }
 
 /// What a configuration file may have.
-const KEYS: &str = "listen, admin, upstreams, files, send_rate, trusted, size_header, limits, scenario";
+const KEYS: &str = "listen, admin, upstreams, files, send_rate, registry, trusted, size_header, \
+    strip_load_reports, reports, health, limits, scenario";
 
 fn files(value: &Value, path: &str) -> Result<FilesConfig, BadScenario> {
     let folder = text(value, path, "a folder in quotes")?.into();
@@ -173,12 +236,16 @@ fn list<T>(
     path: &str,
     one: fn(&str, &str) -> Result<T, BadScenario>,
 ) -> Result<Vec<T>, BadScenario> {
-    let items = value.as_array().ok_or_else(|| wrong(path, "a list of texts", value))?;
-    let item = |(i, value): (usize, &Value)| {
-        let path = format!("{path}[{i}]");
-        one(text(value, &path, "a text in quotes")?, &path)
-    };
-    items.iter().enumerate().map(item).collect()
+    list_of(value, path, |value, path| one(text(value, path, "a text in quotes")?, path))
+}
+
+fn list_of<T>(
+    value: &Value,
+    path: &str,
+    one: impl Fn(&Value, &str) -> Result<T, BadScenario>,
+) -> Result<Vec<T>, BadScenario> {
+    let items = value.as_array().ok_or_else(|| wrong(path, "a list", value))?;
+    items.iter().enumerate().map(|(i, value)| one(value, &format!("{path}[{i}]"))).collect()
 }
 
 fn block(text: &str, path: &str) -> Result<IpNet, BadScenario> {
@@ -187,15 +254,34 @@ fn block(text: &str, path: &str) -> Result<IpNet, BadScenario> {
         .map_err(|_| wrong(path, "an address block such as 10.0.0.0/8", text))
 }
 
-/// Reads `URL` or `NAME=URL`.
+/// Reads `[NAME=]URL [weight=N] [max=N]`.
 fn upstream(text: &str, path: &str) -> Result<Target, BadScenario> {
-    // A URL's scheme comes before any `=`, so what stands before the first `=` without a `:` is a name.
-    let (name, url) = match text.split_once('=') {
-        Some((name, url)) if !name.contains(':') => (Some(name.to_owned()), url),
-        _ => (None, text),
+    read_one(text).map_err(|Wrong { rule, found }| wrong(path, &rule, found))
+}
+
+/// Reads the same, or a table.
+fn server(value: &Value, path: &str) -> Result<Target, BadScenario> {
+    if !value.is_table() {
+        return upstream(text(value, path, "a server in quotes, or a table")?, path);
+    }
+    let table = crate::source::to_json(value.clone())?;
+    let empty = serde_json::Map::new();
+    read_table(table.as_object().unwrap_or(&empty))
+        .map_err(|(key, Wrong { rule, found })| wrong(&format!("{path}.{key}"), &rule, found))
+}
+
+/// The token of a file, or else of the environment.
+fn token(file: Option<&Path>) -> anyhow::Result<Option<Token>> {
+    let (from, text) = match (file, std::env::var(TOKEN)) {
+        (Some(path), _) => {
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            (path.display().to_string(), text)
+        }
+        (None, Ok(text)) => (TOKEN.to_owned(), text),
+        (None, Err(_)) => return Ok(None),
     };
-    let url = server_url(url).map_err(|rule| wrong(path, &rule, text))?;
-    Ok(Target { name, url })
+    Ok(Some(Token::new(&text).map_err(|Wrong { rule, found }| wrong(&from, &rule, found))?))
 }
 
 /// Reads `http://HOST[:PORT]`.
@@ -206,6 +292,11 @@ pub(crate) fn server_url(text: &str) -> Result<Uri, String> {
     let url: Uri = text.parse().map_err(|_| "a URL such as http://10.0.0.7:8000")?;
     if url.scheme_str() != Some("http") || url.host().is_none_or(str::is_empty) {
         return Err("http://HOST or http://HOST:PORT".to_owned());
+    }
+    // What follows the last colon outside brackets, if it is no port, is not said to be one.
+    let behind = url.authority().and_then(|whole| whole.as_str().rsplit_once([':', ']']));
+    if url.port_u16().is_none_or(|port| port == 0) && behind.is_some_and(|(_, port)| !port.is_empty()) {
+        return Err("a port of 1 to 65535".to_owned());
     }
     match url.path_and_query().map(hyper::http::uri::PathAndQuery::as_str) {
         None | Some("/") => Ok(url),
@@ -232,6 +323,91 @@ fn limits(value: &Value) -> Result<Limits, BadScenario> {
         }
     }
     Ok(limits)
+}
+
+/// Reads the `[reports]` table: where servers are asked for their load.
+fn reports(value: &Value) -> Result<ReportsConfig, BadScenario> {
+    let table = value.as_table().ok_or_else(|| wrong("reports", "a table", value))?;
+    let kinds = Kind::ALL.map(Kind::name).join(", ");
+    let kind = table.get("kind").ok_or_else(|| wrong("reports.kind", &format!("one of {kinds}"), "none"))?;
+    let named = Kind::ALL.into_iter().find(|one| kind.as_str() == Some(one.name()));
+    let kind = named.ok_or_else(|| wrong("reports.kind", &format!("one of {kinds}"), kind))?;
+    let (path, port, interval_s) = match kind {
+        Kind::Load => ("/load", None, 10),
+        Kind::NodeExporter => ("/metrics", Some(9_100), 10),
+        Kind::Agent => ("/", None, 2),
+    };
+    let mut reports = ReportsConfig {
+        kind,
+        path: PathAndQuery::from_static(path),
+        port,
+        interval: Duration::from_secs(interval_s),
+        timeout: Duration::from_secs(1),
+    };
+    for (key, value) in table {
+        let path = format!("reports.{key}");
+        match key.as_str() {
+            "kind" => {}
+            "path" if kind == Kind::Agent => {
+                return Err(wrong(&path, "only for pages, not for agents", value));
+            }
+            "path" => reports.path = page(value, &path)?,
+            "port" => reports.port = Some(whole_number(value, &path, 1..=65_535)? as u16),
+            "interval_ms" => reports.interval = milliseconds(value, &path, 100)?,
+            "timeout_ms" => reports.timeout = milliseconds(value, &path, 1)?,
+            _ => return Err(wrong(&path, "one of kind, path, port, interval_ms, timeout_ms", "it")),
+        }
+    }
+    if kind == Kind::Agent && reports.port.is_none() {
+        return Err(wrong("reports.port", "the port of the agents", "none"));
+    }
+    Ok(reports)
+}
+
+/// Reads the `[health]` table: how servers are checked.
+fn health(value: &Value) -> Result<HealthConfig, BadScenario> {
+    let table = value.as_table().ok_or_else(|| wrong("health", "a table", value))?;
+    let mut health = HealthConfig::default();
+    for (key, value) in table {
+        let path = format!("health.{key}");
+        match key.as_str() {
+            "path" => health.path = page(value, &path)?,
+            "interval_ms" => health.interval = milliseconds(value, &path, 100)?,
+            "timeout_ms" => health.timeout = milliseconds(value, &path, 1)?,
+            "rise" => health.rise = whole_number(value, &path, 1..=1_000)?,
+            "fall" => health.fall = whole_number(value, &path, 1..=1_000)?,
+            "status" => health.status = statuses(value, &path)?,
+            _ => {
+                return Err(wrong(&path, "one of path, interval_ms, timeout_ms, rise, fall, status", "it"));
+            }
+        }
+    }
+    Ok(health)
+}
+
+/// The first and the last of a range of statuses.
+fn statuses(value: &Value, path: &str) -> Result<RangeInclusive<u16>, BadScenario> {
+    let bounds = value.as_array().filter(|bounds| bounds.len() == 2).and_then(|bounds| {
+        let status = |at: usize| whole_number(&bounds[at], path, 100..=599).ok();
+        Some(status(0)? as u16..=status(1)? as u16)
+    });
+    bounds
+        .filter(|range| !range.is_empty())
+        .ok_or_else(|| wrong(path, "the first and last good status, such as [200, 399]", value))
+}
+
+fn page(value: &Value, path: &str) -> Result<PathAndQuery, BadScenario> {
+    const RULE: &str = "a path in quotes, such as \"/load\"";
+    let text = text(value, path, RULE)?;
+    text.parse().ok().filter(|_| text.starts_with('/')).ok_or_else(|| wrong(path, RULE, value))
+}
+
+fn milliseconds(value: &Value, path: &str, least: u32) -> Result<Duration, BadScenario> {
+    Ok(Duration::from_millis(whole_number(value, path, least..=86_400_000)?.into()))
+}
+
+fn yes_or_no(value: &Value, path: &str) -> Result<bool, BadScenario> {
+    value.as_bool().ok_or_else(|| wrong(path, "true or false", value))
 }
 
 /// The limits that are times, by name.
@@ -304,10 +480,85 @@ mod tests {
     }
 
     #[test]
+    fn servers_may_come_from_elsewhere_and_be_written_as_tables() {
+        let settings = ServeSettings::parse(
+            r#"
+            upstreams = ["a=http://x weight=2 max=9", { name = "b", url = "http://y", weight = 4, max_in_flight = 100 }]
+            [registry]
+            servers_file = "servers"
+            dns = ["web=http://api.internal:8000"]
+            resolve_ms = 500
+            admin_token_file = "token"
+            "#,
+        )
+        .unwrap();
+        let Behind::Upstreams(upstreams) = &settings.behind else { panic!("not files") };
+        let terms: Vec<_> =
+            upstreams.iter().map(|one| (one.called(), one.weight, one.max_in_flight)).collect();
+        assert_eq!(terms, [("a", Some(2.0), Some(9)), ("b", Some(4.0), Some(100))]);
+        let RegistryConfig { servers_file, names, resolve, token } = settings.registry;
+        assert_eq!(servers_file, Some("servers".into()));
+        assert_eq!((names[0].called(), resolve), ("web", Duration::from_millis(500)));
+        assert_eq!((settings.token_file, token), (Some("token".into()), None), "it is read later");
+    }
+
+    #[test]
     fn files_stand_in_place_of_upstreams() {
         let settings = ServeSettings::parse("send_rate = 12500000\nfiles = '/srv/www'").unwrap();
         let files = FilesConfig { folder: "/srv/www".into(), send_rate: Some(12_500_000) };
         assert_eq!(settings.behind, Behind::Files(files));
+    }
+
+    fn feedback(text: &str) -> Feedback {
+        ServeSettings::parse(text).unwrap().feedback
+    }
+
+    #[test]
+    fn what_servers_are_asked_for_has_defaults_by_kind() {
+        let asked = |kind, path, port, interval, timeout| ReportsConfig {
+            kind,
+            path: PathAndQuery::from_static(path),
+            port,
+            interval: Duration::from_millis(interval),
+            timeout: Duration::from_millis(timeout),
+        };
+        for (text, want) in [
+            ("kind = 'load'", asked(Kind::Load, "/load", None, 10_000, 1_000)),
+            ("kind = 'node_exporter'", asked(Kind::NodeExporter, "/metrics", Some(9_100), 10_000, 1_000)),
+            ("kind = 'agent'\nport = 7", asked(Kind::Agent, "/", Some(7), 2_000, 1_000)),
+            (
+                "timeout_ms = 5\ninterval_ms = 100\nport = 8\npath = '/l?x'\nkind = 'load'",
+                asked(Kind::Load, "/l?x", Some(8), 100, 5),
+            ),
+        ] {
+            assert_eq!(feedback(&format!("[reports]\n{text}")).reports, Some(want), "{text}");
+        }
+        assert_eq!(feedback(""), Feedback { strip: true, reports: None, health: None });
+        assert!(!feedback("strip_load_reports = false").strip);
+    }
+
+    #[test]
+    fn health_checks_are_asked_for_with_a_table() {
+        assert_eq!(feedback("[health]").health, Some(HealthConfig::default()));
+        let all = "[health]\npath = '/ok'\ninterval_ms = 100\ntimeout_ms = 50\nrise = 1\nfall = 4\nstatus = [204, 204]";
+        let want = HealthConfig {
+            path: PathAndQuery::from_static("/ok"),
+            interval: Duration::from_millis(100),
+            timeout: Duration::from_millis(50),
+            rise: 1,
+            fall: 4,
+            status: 204..=204,
+        };
+        assert_eq!(feedback(all).health, Some(want));
+    }
+
+    #[test]
+    fn files_have_no_servers_to_ask() {
+        for table in ["reports]\nkind = 'load'", "health]"] {
+            let settings = ServeSettings::parse(&format!("files = 'a'\n[{table}")).unwrap();
+            let problem = settings.checked().unwrap_err().to_string();
+            assert!(problem.ends_with(": only with upstreams, found files"), "{problem}");
+        }
     }
 
     #[test]
@@ -315,7 +566,23 @@ mod tests {
         for (text, want) in [
             (
                 "listne = 1",
-                "listne: one of listen, admin, upstreams, files, send_rate, trusted, size_header, limits, scenario, found it",
+                "listne: one of listen, admin, upstreams, files, send_rate, registry, trusted, size_header, \
+                 strip_load_reports, reports, health, limits, scenario, found it",
+            ),
+            (
+                "upstreams = ['http://a weight=x']",
+                "upstreams[0]: weight=N with N from 0 to 65535, found weight=x",
+            ),
+            (
+                "upstreams = [{ url = 'http://a', max_in_flight = 0 }]",
+                "upstreams[0].max_in_flight: a whole number from 1 to 100000, found 0",
+            ),
+            ("upstreams = [7]", "upstreams[0]: a server in quotes, or a table, found 7"),
+            ("[registry]\ndns = ['x']", "registry.dns[0]: http://HOST or http://HOST:PORT, found x"),
+            ("[registry]\nresolve_ms = 1", "registry.resolve_ms: a whole number 100 to 86400000, found 1"),
+            (
+                "[registry]\nfile = 1",
+                "registry.file: one of servers_file, dns, resolve_ms, admin_token_file, found it",
             ),
             ("files = 1", "files: a folder in quotes, found 1"),
             ("files = 'a'\nupstreams = ['http://a']", "files: files or upstreams, found both"),
@@ -334,6 +601,35 @@ mod tests {
             (
                 "upstreams = ['http://a/b']",
                 "upstreams[0]: no path behind the port (a request keeps its own), found http://a/b",
+            ),
+            ("strip_load_reports = 1", "strip_load_reports: true or false, found 1"),
+            ("[reports]\nport = 1", "reports.kind: one of load, node_exporter, agent, found none"),
+            ("[reports]\nkind = 'x'", "reports.kind: one of load, node_exporter, agent, found \"x\""),
+            ("[reports]\nkind = 'agent'", "reports.port: the port of the agents, found none"),
+            (
+                "[reports]\nkind = 'agent'\npath = '/'",
+                "reports.path: only for pages, not for agents, found \"/\"",
+            ),
+            (
+                "[reports]\nkind = 'load'\npath = 'load'",
+                "reports.path: a path in quotes, such as \"/load\", found \"load\"",
+            ),
+            (
+                "[reports]\nkind = 'load'\ninterval = 1",
+                "reports.interval: one of kind, path, port, interval_ms, timeout_ms, found it",
+            ),
+            (
+                "[reports]\nkind = 'load'\ninterval_ms = 99",
+                "reports.interval_ms: a whole number 100 to 86400000, found 99",
+            ),
+            (
+                "[health]\nstatus = [399, 200]",
+                "health.status: the first and last good status, such as [200, 399], found [399, 200]",
+            ),
+            ("[health]\nrise = 0", "health.rise: a whole number 1 to 1000, found 0"),
+            (
+                "[health]\nup = 1",
+                "health.up: one of path, interval_ms, timeout_ms, rise, fall, status, found it",
             ),
             ("[limits]\nconnections = 0", "limits.connections: a whole number 1 to 1000000, found 0"),
             (

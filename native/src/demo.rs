@@ -12,8 +12,11 @@ use tokio::task::JoinSet;
 use crate::assets::Assets;
 use crate::load::{self, LoadConfig};
 use crate::origin::{self, OriginConfig};
+use crate::reporting::HeaderForm;
 use crate::serve::shutdown::{self, Shutdown};
-use crate::serve::{self, Addresses, Behind, Limits, ServeConfig, ServeError, Target};
+use crate::serve::{
+    self, Addresses, Behind, Feedback, Limits, RegistryConfig, ServeConfig, ServeError, Target,
+};
 
 /// Any free port, not to be reached from outside.
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -40,10 +43,13 @@ pub(crate) async fn demo(
             queue: 10_000,
             speed: server.speed,
             seed,
+            // As in a simulation of it: elsewhere a load above the limit would do what it does not do there.
+            report: if scenario.reports { HeaderForm::Text } else { HeaderForm::None },
+            agent_check: None,
         };
         let (tell, told) = tokio::sync::oneshot::channel();
         let rest = rest.clone();
-        origins.spawn(origin::run(config, rest, |address| {
+        origins.spawn(origin::run(config, rest, |address, _| {
             let _ = tell.send(address);
         }));
         let Ok(address) = told.await else {
@@ -52,7 +58,8 @@ pub(crate) async fn demo(
             return end.unwrap_or(Ok(()));
         };
         let url = format!("http://{address}").parse().expect("an address makes a URL");
-        upstreams.push(Target { name: Some(server.name.clone()), url });
+        let name = Some(server.name.clone());
+        upstreams.push(Target { name, url, weight: None, max_in_flight: None });
     }
     let config = ServeConfig {
         scenario: Some(scenario.clone()),
@@ -61,6 +68,8 @@ pub(crate) async fn demo(
         behind: Behind::Upstreams(upstreams),
         trusted: Vec::new(),
         size_header: None,
+        registry: RegistryConfig::default(),
+        feedback: Feedback::default(),
         limits: Limits { drain_timeout: std::time::Duration::from_secs(2), ..Limits::default() },
         assets,
     };

@@ -2,7 +2,9 @@
 //!
 //! It holds no policy: commands turn arguments into a scenario, hand it to `tidegate-core`, and print what comes back.
 
+mod agent;
 mod assets;
+mod bench_balance;
 mod bench_queue;
 mod bench_sim;
 mod check;
@@ -18,6 +20,7 @@ mod play;
 mod presets;
 mod progress;
 mod recorded;
+mod reporting;
 mod serve;
 mod serving;
 mod simulate;
@@ -54,8 +57,10 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Schema => output::print(&format!("{:#}\n", tidegate_core::scenario::json_schema())),
         Command::BenchSim(args) => bench_sim::run(&args),
         Command::BenchQueue(args) => bench_queue::run(&args),
+        Command::BenchBalance(args) => bench_balance::run(&args),
         Command::Load(args) => traffic::load(&args),
         Command::Origin(args) => traffic::origin(&args),
+        Command::Agent(args) => traffic::agent(&args),
         Command::Completions { shell } => completions(shell),
     }
 }

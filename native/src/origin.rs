@@ -6,13 +6,16 @@
 //!
 //! Query: `work_us` (service time in microseconds), `size` (bytes of the answer), `status`. Times are kept to about a
 //! millisecond, which is what the runtime's timer has.
+//!
+//! It says how loaded it is: in a header of every answer, at `/load` and to agent checks. Its processors are the slots;
+//! it has no memory, network or disk to run short of, and no rooms.
 
 use std::future::pending;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -21,12 +24,16 @@ use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use serde_json::{Value, json};
+use tidegate_core::balance::LoadReport;
 use tidegate_core::scenario::v1::LawV1;
 use tidegate_core::scenario::{self, Scenario};
 use tidegate_core::sim::Times;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use crate::reporting::{
+    HeaderForm, Level, Loaded, Rate, answer_checks, listen_for_checks, load_answer, orca_header,
+};
 use crate::serve::ServeError;
 use crate::serve::body::{BodyError, Reply};
 use crate::serve::connection::{Client, Rules, Serve, accept};
@@ -47,7 +54,15 @@ pub(crate) struct OriginConfig {
     pub(crate) speed: f64,
     /// Seed of the service times.
     pub(crate) seed: u64,
+    /// How answers carry the load.
+    pub(crate) report: HeaderForm,
+    /// Where agent checks are answered, if anywhere.
+    pub(crate) agent_check: Option<SocketAddr>,
 }
+
+/// Time constant of what is reported: several service times long, so that a report does not say how many slots were
+/// busy when it happened to be made; and a part of the seconds between two looks at it, so that it is about the present.
+const TIME_CONSTANT: Duration = Duration::from_secs(1);
 
 /// The longest service time, whatever is asked for.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -62,18 +77,25 @@ const RULES: Rules = Rules {
     write_timeout: Duration::from_secs(60),
 };
 
-/// Answers until the shutdown; `ready` hears of the address.
+/// Answers until the shutdown; `ready` hears of the addresses, that of agent checks last.
 ///
 /// # Errors
 /// If the address cannot be listened on.
 pub(crate) async fn run(
     config: OriginConfig,
     shutdown: Shutdown,
-    ready: impl FnOnce(SocketAddr),
+    ready: impl FnOnce(SocketAddr, Option<SocketAddr>),
 ) -> Result<(), ServeError> {
     let listener =
         TcpListener::bind(config.listen).await.map_err(|error| ServeError::Listen(config.listen, error))?;
-    ready(listener.local_addr().unwrap_or(config.listen));
+    let checks = match config.agent_check {
+        Some(address) => {
+            let checks = listen_for_checks(address).await;
+            Some(checks.map_err(|error| ServeError::Listen(address, error))?)
+        }
+        None => None,
+    };
+    ready(listener.local_addr().unwrap_or(config.listen), checks.as_ref().map(|(_, address)| *address));
     let origin = Origin {
         slots: Semaphore::new(config.slots.max(1)),
         waiting: AtomicUsize::new(0),
@@ -81,8 +103,15 @@ pub(crate) async fn run(
         speed: config.speed,
         times: Mutex::new(Times::new(&config.service, config.seed)),
         served: AtomicU64::new(0),
+        report: config.report,
+        meters: Mutex::new(Meters::new(config.slots.max(1))),
     };
-    accept(listener, Arc::new(origin), RULES, shutdown.bounded(Duration::from_secs(10))).await;
+    let origin = Arc::new(origin);
+    let checking = checks.map(|(listener, _)| tokio::spawn(answer_checks(listener, Arc::clone(&origin))));
+    accept(listener, origin, RULES, shutdown.bounded(Duration::from_secs(10))).await;
+    if let Some(checking) = checking {
+        checking.abort();
+    }
     Ok(())
 }
 
@@ -94,6 +123,65 @@ struct Origin {
     speed: f64,
     times: Mutex<Times>,
     served: AtomicU64,
+    report: HeaderForm,
+    meters: Mutex<Meters>,
+}
+
+/// What the origin knows of its load.
+struct Meters {
+    slots: f64,
+    /// Requests on a slot, and those that wait for one.
+    busy: f64,
+    waiting: f64,
+    /// Slots in use, of all.
+    cpu: Level,
+    /// Slots that are wanted, of all: above 1 while requests wait.
+    wanted: Level,
+    answers: Rate,
+    errors: Rate,
+}
+
+impl Meters {
+    fn new(slots: usize) -> Self {
+        Self {
+            slots: slots as f64,
+            busy: 0.0,
+            waiting: 0.0,
+            cpu: Level::new(TIME_CONSTANT),
+            wanted: Level::new(TIME_CONSTANT),
+            answers: Rate::new(TIME_CONSTANT),
+            errors: Rate::new(TIME_CONSTANT),
+        }
+    }
+
+    fn change(&mut self, busy: f64, waiting: f64) {
+        self.busy += busy;
+        self.waiting += waiting;
+        self.cpu.set(self.busy / self.slots);
+        self.wanted.set((self.busy + self.waiting) / self.slots);
+    }
+
+    fn answered(&mut self, status: StatusCode) {
+        self.answers.note();
+        if status.is_server_error() {
+            self.errors.note();
+        }
+    }
+
+    fn report(&self) -> LoadReport {
+        LoadReport {
+            loads: [Some(self.cpu.average()), None, None, None, None],
+            application: Some(self.wanted.average()),
+            requests_per_s: Some(self.answers.per_s()),
+            errors_per_s: Some(self.errors.per_s()),
+        }
+    }
+}
+
+impl Loaded for Origin {
+    fn report(&self) -> LoadReport {
+        self.meters().report()
+    }
 }
 
 /// What a query asks for.
@@ -123,15 +211,30 @@ impl Wish {
 
 impl Serve for Origin {
     async fn serve(self: Arc<Self>, _: Arc<Client>, request: Request<Incoming>) -> Response<Reply> {
+        if request.uri().path() == "/load" {
+            return load_answer(&*self);
+        }
         let wish = Wish::of(request.uri().query());
         // The work begins when the request is there.
         let mut body = request.into_body();
         while let Some(Ok(_)) = body.frame().await {}
-        if !self.work(wish.work).await {
-            let mut response = Response::new(Reply::text("too many waiting\n"));
-            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-            return response;
+        let mut response = if self.work(wish.work).await { self.answer(&wish) } else { too_many_waiting() };
+        self.meters().answered(response.status());
+        if let Some((name, value)) = orca_header(self.report, &Loaded::report(&*self)) {
+            response.headers_mut().insert(name, value);
         }
+        response
+    }
+}
+
+fn too_many_waiting() -> Response<Reply> {
+    let mut response = Response::new(Reply::text("too many waiting\n"));
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    response
+}
+
+impl Origin {
+    fn answer(&self, wish: &Wish) -> Response<Reply> {
         let number = self.served.fetch_add(1, Ordering::Relaxed) + 1;
         let reply = match wish.size {
             Some(size) => Reply::new(Filler { left: size.min(LARGEST) }),
@@ -144,15 +247,14 @@ impl Serve for Origin {
         headers.insert(HeaderName::from_static("x-origin-request"), HeaderValue::from(number));
         response
     }
-}
 
-impl Origin {
     /// Waits for a slot, then works. `false` if too many wait already.
     async fn work(&self, wish: Option<Duration>) -> bool {
         let _slot = match self.slots.try_acquire() {
             Ok(slot) => slot,
             Err(_) => {
                 let Some(_place) = Place::take(&self.waiting, self.queue) else { return false };
+                let _waits = Metered::new(self, 0.0, 1.0);
                 match self.slots.acquire().await {
                     Ok(slot) => slot,
                     // Never closed.
@@ -160,6 +262,7 @@ impl Origin {
                 }
             }
         };
+        let _works = Metered::new(self, 1.0, 0.0);
         let work = wish.unwrap_or_else(|| {
             let drawn = self.times.lock().unwrap_or_else(PoisonError::into_inner).draw();
             Duration::from_nanos(drawn.as_nanos())
@@ -167,6 +270,30 @@ impl Origin {
         let seconds = work.as_secs_f64() / self.speed;
         tokio::time::sleep(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST).min(LONGEST)).await;
         true
+    }
+
+    fn meters(&self) -> MutexGuard<'_, Meters> {
+        self.meters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request on a slot or in the queue, as the meters have it; until this is dropped, also by a client that leaves.
+struct Metered<'a> {
+    origin: &'a Origin,
+    busy: f64,
+    waiting: f64,
+}
+
+impl<'a> Metered<'a> {
+    fn new(origin: &'a Origin, busy: f64, waiting: f64) -> Self {
+        origin.meters().change(busy, waiting);
+        Self { origin, busy, waiting }
+    }
+}
+
+impl Drop for Metered<'_> {
+    fn drop(&mut self) {
+        self.origin.meters().change(-self.busy, -self.waiting);
     }
 }
 
@@ -314,6 +441,58 @@ mod tests {
             assert!(parse_law(text).is_err(), "{text}");
         }
         assert_eq!(parse_law("exp:-1s").unwrap_err(), "a time of 0 or more, found -1s");
+    }
+
+    /// An origin of two slots and one place to wait.
+    fn origin() -> Origin {
+        Origin {
+            slots: Semaphore::new(2),
+            waiting: AtomicUsize::new(0),
+            queue: 1,
+            speed: 1.0,
+            times: Mutex::new(Times::new(&LawV1::Constant { mean_us: 1_000 }, 1)),
+            served: AtomicU64::new(0),
+            report: HeaderForm::Text,
+            meters: Mutex::new(Meters::new(2)),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_load_is_the_share_of_busy_slots_over_the_last_second_or_so() {
+        let origin = Arc::new(origin());
+        let work = |seconds| {
+            let origin = Arc::clone(&origin);
+            tokio::spawn(async move { origin.work(Some(Duration::from_secs(seconds))).await })
+        };
+        let check = |cpu: f64, wanted: f64, when: &str| {
+            let report = origin.meters().report();
+            let (got_cpu, got_wanted) = (report.loads[0].unwrap(), report.application.unwrap());
+            assert!((got_cpu - cpu).abs() < 0.01, "cpu {got_cpu}, want {cpu}, {when}");
+            assert!((got_wanted - wanted).abs() < 0.01, "wanted {got_wanted}, want {wanted}, {when}");
+        };
+        let first = work(60);
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        check(0.5, 0.5, "with one of two busy");
+        let (second, third) = (work(20), work(1));
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        check(1.0, 1.5, "with one that waits");
+        assert!(!work(1).await.unwrap(), "the queue is full");
+        third.abort();
+        second.abort();
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        check(0.5, 0.5, "after clients left");
+        assert!(first.await.unwrap());
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        check(0.0, 0.0, "with nothing left");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_is_an_answer_and_an_error() {
+        let mut meters = Meters::new(1);
+        meters.answered(StatusCode::OK);
+        meters.answered(StatusCode::SERVICE_UNAVAILABLE);
+        let report = meters.report();
+        assert_eq!((report.requests_per_s, report.errors_per_s), (Some(2.0), Some(1.0)));
     }
 
     #[test]

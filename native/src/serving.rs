@@ -34,6 +34,8 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         behind: settings.behind,
         trusted: settings.trusted,
         size_header: settings.size_header,
+        registry: settings.registry,
+        feedback: settings.feedback,
         limits: settings.limits,
         assets: Assets::new(args.www.clone()),
     };
@@ -106,7 +108,7 @@ fn announcement(policy: &str, files: Option<&str>, addresses: Addresses) -> Stri
     }
     if let Some(admin) = addresses.admin {
         text += &format!(
-            "  operator  {}  the page, /metrics, /state, /events, /livez, /readyz\n",
+            "  operator  {}  the page, /metrics, /state, /events, /servers, /livez, /readyz\n",
             address(admin)
         );
     }

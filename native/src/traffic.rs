@@ -1,10 +1,13 @@
-//! The `origin` and `load` commands: both ends of real traffic, for tests and trials.
+//! The `origin`, `load` and `agent` commands: both ends of real traffic, for tests and trials, and what says how loaded
+//! a real server is.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context as _;
 
-use crate::cli::{LoadArgs, LoadFormat, OriginArgs};
+use crate::agent::{self, AgentConfig};
+use crate::cli::{AgentArgs, LoadArgs, LoadFormat, OriginArgs};
 use crate::load::{self, LoadConfig};
 use crate::origin::{self, OriginConfig};
 use crate::serve::shutdown::Shutdown;
@@ -24,17 +27,50 @@ pub(crate) fn origin(args: &OriginArgs) -> anyhow::Result<()> {
         queue: args.queue as usize,
         speed: args.speed,
         seed: args.seed,
+        report: args.report,
+        agent_check: args.agent_check,
     };
     let slots = args.slots;
     on_runtime(async move {
         let shutdown = Shutdown::on_signals().context("cannot listen to signals")?;
-        let ready = |address| {
+        let ready = |address, checks| {
             let address = styled(BOLD, format!("http://{address}"));
             // Whoever closed our output early does not want to read it.
-            let _ = output::print(&format!("origin on {address}, {slots} at once\n"));
+            let _ = output::print(&format!("origin on {address}, {slots} at once\n{}", checked_at(checks)));
         };
         origin::run(config, shutdown, ready).await.map_err(failure)
     })
+}
+
+/// Says how loaded this machine is until it is told to stop.
+///
+/// # Errors
+/// An address that cannot be used, or a machine without `/proc`.
+pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<()> {
+    let config = AgentConfig {
+        listen: args.listen,
+        agent_check: args.agent_check,
+        interval: Duration::from_secs_f64(args.interval),
+        period: Duration::from_secs_f64(args.period),
+        net_speed: args.net_speed,
+        rooms: args.rooms_file.clone().zip(args.rooms_limit.map(f64::from)),
+        drain: args.drain,
+    };
+    on_runtime(async move {
+        let shutdown = Shutdown::on_signals().context("cannot listen to signals")?;
+        let ready = |address, checks| {
+            let address = styled(BOLD, format!("http://{address}/load"));
+            // Whoever closed our output early does not want to read it.
+            let _ = output::print(&format!("agent on {address}\n{}", checked_at(checks)));
+        };
+        agent::run(config, shutdown, ready).await
+    })
+}
+
+/// Where agent checks are answered, for the reader of the terminal.
+fn checked_at(address: Option<SocketAddr>) -> String {
+    address
+        .map_or(String::new(), |address| format!("agent checks on {}\n", styled(BOLD, address.to_string())))
 }
 
 /// Plays a scenario's clients against a server, and prints what became of their requests.

@@ -326,7 +326,7 @@ fn a_gateway_that_cannot_be_is_status_2_before_the_first_request() {
     let config = folder.file("config.toml", "lisen = '127.0.0.1:1'");
     let upstream = "http://127.0.0.1:1";
     for (arguments, want) in [
-        (&["serve"][..], "upstreams: at least one, found none"),
+        (&["serve"][..], "upstreams: at least one, unless servers come by --servers-file"),
         (
             &["serve", "preset:demo", "--upstream", upstream],
             "upstreams: as many as the scenario has servers (3: ",

@@ -1,8 +1,9 @@
 //! The operator's listener: health, metrics, state, events, and the page in live mode.
 //!
-//! It is never queued and never turned away, so it answers when nothing else does. It changes nothing. Bound to a
-//! loopback address it answers only to loopback names, so that no web page can reach it by a name of its own
-//! (DNS rebinding), and only pages from loopback may read its data.
+//! It is never queued and never turned away, so it answers when nothing else does. It changes nothing but the list of
+//! servers, and that only for who knows the token (see [`registry`]). Bound to a loopback address it answers only to
+//! loopback names, so that no web page can reach it by a name of its own (DNS rebinding), and only pages from loopback
+//! may read its data.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,21 +13,28 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
-use tidegate_core::frame::{Cause, Frame, Gauged, LoopFrame, SplitState, StageFrame};
+use tidegate_core::balance::bar;
+use tidegate_core::frame::{Cause, Frame, Gauged, LoopFrame, ServerFrame, SplitState, StageFrame};
 use tidegate_core::scenario::Scenario;
+use tidegate_core::scenario::v1::ResourceV1;
 use tidegate_core::{link, scenario};
 
 use super::body::Reply;
 use super::connection::{Client, Rules, Serve};
+use super::driver::Driver;
 use super::events::{self, Events, Feed};
 use super::metrics;
 use super::proxy::Gate;
-use super::{Addresses, Target};
+use super::registry::{self, Shown, Token};
+use super::upstream::{Upstream, Why};
+use super::{Addresses, Feedback};
 use crate::assets::Assets;
 
 /// What answers the operator.
 pub(crate) struct Admin {
     gate: Arc<Gate>,
+    /// What must be known to change servers.
+    token: Option<Token>,
     assets: Assets,
     feed: Feed,
     /// The scenario in canonical JSON.
@@ -47,7 +55,13 @@ impl Admin {
         write_timeout: Duration::from_secs(10),
     };
 
-    pub(crate) fn new(gate: Arc<Gate>, targets: Vec<Target>, assets: Assets, addresses: &Addresses) -> Self {
+    pub(crate) fn new(
+        gate: Arc<Gate>,
+        token: Option<Token>,
+        feedback: &Feedback,
+        assets: Assets,
+        addresses: &Addresses,
+    ) -> Self {
         let wire = gate.scenario.wire();
         let canonical = scenario::to_canonical_json(wire);
         let limits = &gate.limits;
@@ -59,13 +73,21 @@ impl Admin {
             "config": {
                 "listen": addresses.listen.to_string(),
                 "admin": addresses.admin.map(|address| address.to_string()),
-                "upstreams": gate.upstreams.iter().zip(&targets)
-                    .map(|(upstream, target)| json!({ "name": upstream.name, "url": target.url.to_string() }))
-                    .collect::<Vec<_>>(),
+                "changeable": token.is_some(),
                 "files": files.map(|files| files.folder().display().to_string()),
                 "send_rate": files.and_then(|files| files.pace()).map(|pace| pace.bytes_per_s()),
                 "size_header": gate.sizes.header().map(HeaderName::as_str),
                 "trusted": gate.trusted.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "strip_load_reports": feedback.strip,
+                "reports": feedback.reports.as_ref().map(|reports| json!({
+                    "kind": reports.kind.name(), "path": reports.path.as_str(), "port": reports.port,
+                    "interval_s": reports.interval.as_secs_f64(), "timeout_s": reports.timeout.as_secs_f64(),
+                })),
+                "health": feedback.health.as_ref().map(|health| json!({
+                    "path": health.path.as_str(), "rise": health.rise, "fall": health.fall,
+                    "interval_s": health.interval.as_secs_f64(), "timeout_s": health.timeout.as_secs_f64(),
+                    "status": [health.status.start(), health.status.end()],
+                })),
                 "limits": {
                     "connections": limits.connections,
                     "header_bytes": limits.header_bytes,
@@ -84,7 +106,7 @@ impl Admin {
             },
         });
         let local = addresses.admin.is_some_and(|address: SocketAddr| address.ip().is_loopback());
-        Self { gate, assets, feed: events::feed(), canonical, fixed, local }
+        Self { gate, token, assets, feed: events::feed(), canonical, fixed, local }
     }
 
     /// Where the frames are to be sent.
@@ -92,12 +114,28 @@ impl Admin {
         self.feed.clone()
     }
 
-    fn answer(&self, request: &Request<Incoming>) -> Response<Reply> {
-        if self.local && !is_local_host(request) {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Reply> {
+        if self.local && !is_local_host(&request) {
             return text(StatusCode::FORBIDDEN, "this address answers to loopback names only\n");
         }
+        let origin = request.headers().get(header::ORIGIN).cloned();
+        let mut response = match request.uri().path().strip_prefix("/servers") {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                registry::answer(&self.gate.registry, self.token.as_ref(), request).await
+            }
+            _ => match self.look(&request) {
+                Some(response) => response,
+                None => return self.assets.answer(&request).map(Reply::new),
+            },
+        };
+        allow_loopback_pages(origin.as_ref(), response.headers_mut());
+        response
+    }
+
+    /// What there is to be seen at an address; `None` for the page.
+    fn look(&self, request: &Request<Incoming>) -> Option<Response<Reply>> {
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-        let mut response = match request.uri().path() {
+        Some(match request.uri().path() {
             "/livez" | "/healthz" => text(StatusCode::OK, "ok\n"),
             "/readyz" | "/ready" => self.readiness(),
             "/metrics" | "/state" | "/events" if !reads => {
@@ -108,10 +146,8 @@ impl Admin {
             }
             "/state" => typed("application/json", Reply::text(self.state())),
             "/events" => typed("text/event-stream", Reply::new(Events::new(&self.canonical, &self.feed))),
-            _ => return self.assets.answer(request).map(Reply::new),
-        };
-        allow_loopback_pages(request.headers(), response.headers_mut());
-        response
+            _ => return None,
+        })
     }
 
     fn readiness(&self) -> Response<Reply> {
@@ -120,7 +156,8 @@ impl Admin {
         }
         let mut frame = Frame::default();
         self.gate.driver.frame(&mut frame);
-        if self.gate.files.is_none() && !frame.servers.iter().any(|server| server.up) {
+        let is_there = |server: &ServerFrame| server.up && server.bars & bar::GONE == 0;
+        if self.gate.files.is_none() && !frame.servers.iter().any(is_there) {
             return text(StatusCode::SERVICE_UNAVAILABLE, "no server can be reached\n");
         }
         text(StatusCode::OK, "ok\n")
@@ -128,24 +165,28 @@ impl Admin {
 
     fn state(&self) -> String {
         let mut frame = Frame::default();
-        self.gate.driver.frame(&mut frame);
+        let (servers, ()) = self.gate.registry.observe(&mut frame, Driver::frame);
         let mut state = self.fixed.clone();
+        let listed = self.gate.registry.present();
+        let listed =
+            listed.iter().map(|server| json!({ "name": server.name, "url": server.url.to_string() }));
+        state["config"]["upstreams"] = listed.collect();
         state["draining"] = self.gate.shutdown.has_begun().into();
         let class_names = self.gate.scenario.classes.iter().map(|class| class.name.as_str());
         state["sizes"] = self.gate.sizes.to_json(class_names);
-        state["frame"] = readable(&self.gate, &frame);
+        state["frame"] = readable(&self.gate, &frame, &servers);
         state.to_string()
     }
 }
 
 impl Serve for Admin {
     async fn serve(self: Arc<Self>, _: Arc<Client>, request: Request<Incoming>) -> Response<Reply> {
-        self.answer(&request)
+        self.answer(request).await
     }
 }
 
 /// A frame with names, for people.
-fn readable(gate: &Gate, frame: &Frame) -> Value {
+fn readable(gate: &Gate, frame: &Frame, servers: &[Shown]) -> Value {
     let scenario = &gate.scenario;
     let classes: Vec<Value> = scenario
         .classes
@@ -205,18 +246,32 @@ fn readable(gate: &Gate, frame: &Frame) -> Value {
             })
         })
         .collect();
-    let servers: Vec<Value> = scenario
-        .servers
+    let servers: Vec<Value> = servers
         .iter()
-        .zip(&frame.servers)
-        .map(|(server, now)| {
-            json!({
-                "name": server.name, "up": now.up, "weight": now.weight, "in_flight": now.in_flight,
-                "picked": now.picked, "completed": now.completed, "failed": now.failed,
-            })
-        })
+        .map(|Shown { name, at, upstream }| readable_server(name, &frame.servers[*at], upstream.as_ref()))
         .collect();
     json!({ "now_s": frame.now.as_secs_f64(), "classes": classes, "stages": stages, "servers": servers })
+}
+
+/// A server: how it stands, what it said last, what the balancer makes of it. `null` where nothing is known.
+pub(super) fn readable_server(name: &str, now: &ServerFrame, upstream: Option<&Arc<Upstream>>) -> Value {
+    let known = |number: f64| if number.is_nan() { Value::Null } else { number.into() };
+    let loads: serde_json::Map<String, Value> = ResourceV1::FIVE
+        .iter()
+        .zip(now.loads)
+        .map(|(of, load)| (of.name().to_owned(), known(load)))
+        .collect();
+    let bars = bar::NAMES.iter().filter(|(bit, _)| now.bars & bit != 0).map(|&(_, name)| name);
+    let out = upstream.into_iter().flat_map(|upstream| upstream.why_out()).map(Why::name);
+    json!({
+        "name": name, "up": now.up, "out": out.collect::<Vec<_>>(), "barred": bars.collect::<Vec<_>>(),
+        "weight": now.weight, "session_weight": now.session_weight, "group": now.group, "warm": now.warm,
+        "loads": loads, "report_age_s": known(now.report_age_s), "balanced_load": known(now.balanced_load),
+        "latency_s": known(now.latency_s),
+        "max_in_flight": (now.max_in_flight < u32::MAX).then_some(now.max_in_flight),
+        "in_flight": now.in_flight, "sessions": now.sessions,
+        "picked": now.picked, "completed": now.completed, "failed": now.failed,
+    })
 }
 
 /// What the controller of a stage's split makes of it; null where there is none.
@@ -283,9 +338,9 @@ fn is_local(authority: Option<&hyper::http::uri::Authority>) -> bool {
 }
 
 /// Lets a page served from another loopback port (the playground) read the answer.
-fn allow_loopback_pages(request: &HeaderMap, response: &mut HeaderMap) {
+fn allow_loopback_pages(origin: Option<&HeaderValue>, response: &mut HeaderMap) {
     response.insert(header::VARY, HeaderValue::from_static("origin"));
-    let Some(origin) = request.get(header::ORIGIN) else { return };
+    let Some(origin) = origin else { return };
     let uri = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
     let host =
         uri.as_ref().and_then(Uri::host).map(|host| host.trim_start_matches('[').trim_end_matches(']'));
@@ -312,9 +367,9 @@ mod tests {
             ("http://127.0.0.1.example.org", false),
             ("null", false),
         ] {
-            let request = HeaderMap::from_iter([(header::ORIGIN, HeaderValue::from_static(origin))]);
+            let from = HeaderValue::from_static(origin);
             let mut response = HeaderMap::new();
-            allow_loopback_pages(&request, &mut response);
+            allow_loopback_pages(Some(&from), &mut response);
             assert_eq!(response.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN), allowed, "{origin}");
         }
     }

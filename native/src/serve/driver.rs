@@ -16,10 +16,11 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tidegate_core::balance::{LoadReport, Server, bar};
 use tidegate_core::frame::{Cause, Frame};
-use tidegate_core::gateway::{Arrival, Departure, Dispatch, Gateway, Outcome, Output, Step};
+use tidegate_core::gateway::{Arrival, Asked, Departure, Dispatch, Gateway, Outcome, Output, Step};
 use tidegate_core::id::{ClassId, JobId, ServerId, StageId};
-use tidegate_core::scenario::Scenario;
+use tidegate_core::scenario::{Scenario, ServerSpec};
 use tidegate_core::time::{Duration, Instant};
 use tidegate_core::unit::{Chance, mix};
 use tokio::sync::{Notify, oneshot};
@@ -108,7 +109,7 @@ impl Driver {
             started: tokio::time::Instant::now(),
             draws: AtomicU64::new(RandomState::new().hash_one(0)),
             inner: Mutex::new(Inner {
-                gateway: Gateway::new(scenario),
+                gateway: Gateway::seated(scenario, RandomState::new().hash_one(1)),
                 working: working_stage(scenario),
                 waiting: Vec::new(),
                 armed: None,
@@ -138,11 +139,12 @@ impl Driver {
         class: ClassId,
         patience: Duration,
         size: Option<u64>,
+        asked: Asked,
     ) -> Result<Ticket, Cause> {
         let chance = Chance(self.draw());
         self.change(|inner, now| {
             let deadline = Some(now + patience);
-            let job = inner.gateway.arrive(now, Arrival { class, deadline, chance, size })?;
+            let job = inner.gateway.arrive(now, Arrival { class, deadline, chance, size, asked })?;
             let answer = inner.wait_for(job);
             Ok(Ticket { answer, place: Place { driver: Arc::clone(self), job: Some(job) }, arrived: now })
         })
@@ -151,6 +153,46 @@ impl Driver {
     /// Says whether a server can be reached.
     pub(crate) fn set_server(&self, server: ServerId, up: bool) {
         self.change(|inner, now| inner.gateway.set_server(now, server, up));
+    }
+
+    /// One more server, unless there are `most` already, those included that leave and still have something to do.
+    pub(crate) fn add_server(&self, spec: &ServerSpec, most: usize) -> Option<ServerId> {
+        self.change(|inner, now| {
+            let there = |server: &&Server| server.bars & bar::GONE == 0 || server.in_flight > 0;
+            let there = inner.gateway.servers().iter().filter(there).count();
+            (there < most).then(|| inner.gateway.add_server(now, spec))
+        })
+    }
+
+    /// Takes a server off the list; what is in flight there is finished.
+    pub(crate) fn remove_server(&self, server: ServerId) {
+        self.change(|inner, now| inner.gateway.remove_server(now, server));
+    }
+
+    /// Notes what a server reports of its load.
+    pub(crate) fn report(&self, server: ServerId, report: &LoadReport) {
+        self.change(|inner, now| inner.gateway.report(now, server, report));
+    }
+
+    /// Says what a server counts; 0 for nothing new.
+    pub(crate) fn set_weight(&self, server: ServerId, weight: f64) {
+        self.change(|inner, now| inner.gateway.set_weight(now, server, weight));
+    }
+
+    /// Says the most a server is sent at once; `None` for no limit.
+    pub(crate) fn set_max_in_flight(&self, server: ServerId, most: Option<u32>) {
+        self.change(|inner, now| inner.gateway.set_max_in_flight(now, server, most));
+    }
+
+    /// Says whether a server is to get nothing new.
+    pub(crate) fn set_draining(&self, server: ServerId, draining: bool) {
+        self.change(|inner, now| inner.gateway.set_draining(now, server, draining));
+    }
+
+    /// How long somebody should wait who is turned away because no server is fit; `None` while one is.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        let inner = self.lock();
+        inner.gateway.retry_after(self.now())
     }
 
     /// What the gateway looks like now, into `frame`, and the times of each class of the same moment.
@@ -393,13 +435,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn stages_without_servers_are_passed_at_once_and_every_way_out_is_counted_once() {
         let driver = driver();
-        let slot = driver.arrive(ALL, PATIENCE, None).unwrap().wait().await.unwrap();
-        let waits = driver.arrive(ALL, PATIENCE, None).unwrap();
-        let late = driver.arrive(ALL, PATIENCE, None).unwrap();
+        let slot = driver.arrive(ALL, PATIENCE, None, Asked::default()).unwrap().wait().await.unwrap();
+        let waits = driver.arrive(ALL, PATIENCE, None, Asked::default()).unwrap();
+        let late = driver.arrive(ALL, PATIENCE, None, Asked::default()).unwrap();
         assert!(matches!(late.wait().await, Err(Cause::Full)), "the second stage has no room");
         drop(waits);
         assert_eq!(counts(&driver), (0, 1, 1, [0, 1, 0, 0]));
-        let next = driver.arrive(ALL, PATIENCE, None).unwrap();
+        let next = driver.arrive(ALL, PATIENCE, None, Asked::default()).unwrap();
         slot.finish(Outcome::Completed);
         let next = next.wait().await.unwrap();
         assert_eq!(counts(&driver), (1, 1, 1, [0, 1, 0, 0]));
@@ -416,9 +458,9 @@ mod tests {
                 {"name":"receive","workers":1,"work":{"at":"stage","service":{"law":"constant","mean_us":1}}},
                 {"name":"send","workers":1,"work":{"at":"stage","service":{"law":"constant","mean_us":1}}}]}"#,
         );
-        let slot = driver.arrive(ALL, PATIENCE, None).unwrap().wait().await.unwrap();
+        let slot = driver.arrive(ALL, PATIENCE, None, Asked::default()).unwrap().wait().await.unwrap();
         assert_eq!(slot.server(), None, "there is no server to send it to");
-        let next = tokio::spawn(driver.arrive(ALL, PATIENCE, None).unwrap().wait());
+        let next = tokio::spawn(driver.arrive(ALL, PATIENCE, None, Asked::default()).unwrap().wait());
         tokio::time::sleep(std::time::Duration::from_millis(7)).await;
         assert_eq!(
             counts(&driver),
@@ -434,15 +476,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_timer_turns_away_whoever_waits_too_long() {
         let driver = driver();
-        let _slot = driver.arrive(ALL, PATIENCE, None).unwrap().wait().await.unwrap();
+        let _slot = driver.arrive(ALL, PATIENCE, None, Asked::default()).unwrap().wait().await.unwrap();
         let begun = tokio::time::Instant::now();
-        let refused = driver.arrive(ALL, Duration::from_millis(300), None).unwrap().wait().await;
+        let refused =
+            driver.arrive(ALL, Duration::from_millis(300), None, Asked::default()).unwrap().wait().await;
         assert!(matches!(refused, Err(Cause::Deadline)));
         assert_eq!(begun.elapsed().as_millis() / 10, 30, "when its time was over, not later");
         // The one before set the timer to its own deadline; an earlier one must move it.
-        let late = driver.arrive(ALL, Duration::from_secs(100), None).unwrap();
+        let late = driver.arrive(ALL, Duration::from_secs(100), None, Asked::default()).unwrap();
         drop(late);
-        let refused = driver.arrive(ALL, Duration::from_millis(300), None).unwrap().wait().await;
+        let refused =
+            driver.arrive(ALL, Duration::from_millis(300), None, Asked::default()).unwrap().wait().await;
         assert!(matches!(refused, Err(Cause::Deadline)));
         assert_eq!(begun.elapsed().as_millis() / 10, 60);
         assert_eq!(counts(&driver), (0, 1, 1, [0, 0, 0, 2]));
@@ -451,8 +495,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_place_that_is_given_up_goes_to_the_next_at_once() {
         let driver = driver();
-        let slot = driver.arrive(ALL, PATIENCE, None).unwrap().wait().await.unwrap();
-        let waits = tokio::spawn(driver.arrive(ALL, PATIENCE, None).unwrap().wait());
+        let slot = driver.arrive(ALL, PATIENCE, None, Asked::default()).unwrap().wait().await.unwrap();
+        let waits = tokio::spawn(driver.arrive(ALL, PATIENCE, None, Asked::default()).unwrap().wait());
         drop(slot);
         let slot = waits.await.unwrap().unwrap();
         assert_eq!(slot.server(), Some(ServerId(0)));
@@ -499,10 +543,17 @@ mod tests {
         // the deadlines of those who wait are all the timer had before.
         let mut held = Vec::new();
         for class in [0, 0, 1] {
-            held.push(driver.arrive(ClassId(class), PATIENCE, None).unwrap().wait().await.unwrap());
+            held.push(
+                driver
+                    .arrive(ClassId(class), PATIENCE, None, Asked::default())
+                    .unwrap()
+                    .wait()
+                    .await
+                    .unwrap(),
+            );
         }
         for n in 0..1_429_u64 {
-            let ticket = driver.arrive(ClassId((n % 2) as u8), PATIENCE, None).unwrap();
+            let ticket = driver.arrive(ClassId((n % 2) as u8), PATIENCE, None, Asked::default()).unwrap();
             pass(7).await;
             drop(ticket);
         }

@@ -2,21 +2,28 @@
 //!
 //! Everything about requests is taken from one look at the core, so the numbers add up in every scrape:
 //! arrivals = completed + shed + failed + cancelled + in system. Labels are classes, stages, servers and causes, whose
-//! number the scenario bounds; never a path or an address.
+//! number is bounded; never a path or an address.
 
 use std::fmt::{Display, Write as _};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tidegate_core::frame::{Cause, Frame, Gauged, LevelFrame, LoopFrame, SplitState, StageFrame};
+use tidegate_core::balance::bar;
+use tidegate_core::frame::{
+    Cause, Frame, Gauged, LevelFrame, LoopFrame, ServerFrame, SplitState, StageFrame,
+};
+use tidegate_core::scenario::v1::ResourceV1;
 
-use super::driver::{BOUNDS_MS, Buckets};
+use super::driver::{BOUNDS_MS, Buckets, Driver};
 use super::proxy::Gate;
+use super::registry::Shown;
 use super::size::Source;
+use super::upstream::Upstream;
 
 /// The exposition, as it is now.
 pub(crate) fn render(gate: &Gate) -> String {
     let mut frame = Frame::default();
-    let times = gate.driver.observe(&mut frame);
+    let (shown, times) = gate.registry.observe(&mut frame, Driver::observe);
     let scenario = &gate.scenario;
     let class_names: Vec<_> = scenario.classes.iter().map(|class| escape(&class.name)).collect();
     let stage_names: Vec<_> = scenario.stages.iter().map(|stage| escape(&stage.name)).collect();
@@ -138,8 +145,12 @@ pub(crate) fn render(gate: &Gate) -> String {
         page.sample(format_args!("stage=\"{stage_name}\""), stage.wasted_s);
     }
 
-    let server_names: Vec<_> = scenario.servers.iter().map(|server| escape(&server.name)).collect();
-    let servers = || server_names.iter().zip(&frame.servers);
+    let listed: Vec<Listed<'_>> = shown
+        .into_iter()
+        .map(|Shown { name, at, upstream }| (escape(&name), &frame.servers[at], upstream))
+        .collect();
+    let servers = || listed.iter().map(|(name, server, _)| (name, *server));
+    let upstreams = || listed.iter().filter_map(|(name, _, upstream)| Some((name, upstream.as_ref()?)));
     page.family("tidegate_upstream_up", "gauge", "Whether a server can be reached.");
     for (name, server) in servers() {
         page.sample(format_args!("upstream=\"{name}\""), u8::from(server.up));
@@ -171,7 +182,7 @@ pub(crate) fn render(gate: &Gate) -> String {
         page.sample(format_args!("upstream=\"{name}\""), server.failed);
     }
     page.family("tidegate_upstream_connections_total", "counter", "Connections made to a server.");
-    for (name, upstream) in server_names.iter().zip(&gate.upstreams) {
+    for (name, upstream) in upstreams() {
         page.sample(format_args!("upstream=\"{name}\""), get(&upstream.connected));
     }
     page.family(
@@ -179,9 +190,10 @@ pub(crate) fn render(gate: &Gate) -> String {
         "counter",
         "Connections to a server that could not be made.",
     );
-    for (name, upstream) in server_names.iter().zip(&gate.upstreams) {
+    for (name, upstream) in upstreams() {
         page.sample(format_args!("upstream=\"{name}\""), get(&upstream.unreachable));
     }
+    feedback(&mut page, &listed);
 
     page.family(
         "tidegate_sizes_total",
@@ -207,6 +219,57 @@ pub(crate) fn render(gate: &Gate) -> String {
     page.family("tidegate_build_info", "gauge", "Version of the program; always 1.");
     page.sample(format_args!("version=\"{}\"", env!("CARGO_PKG_VERSION")), 1);
     page.text
+}
+
+/// A server: its label, how it is, and its part outside the core.
+type Listed<'a> = (String, &'a ServerFrame, Option<Arc<Upstream>>);
+
+/// What servers say of themselves, and what follows from it. Nothing where nothing is known.
+fn feedback(page: &mut Page, listed: &[Listed<'_>]) {
+    let servers = || listed.iter().map(|(name, server, _)| (name, *server));
+    let upstreams = || listed.iter().filter_map(|(name, _, upstream)| Some((name, upstream.as_ref()?)));
+    page.family("tidegate_upstream_load_ratio", "gauge", "Load a server reported last, by resource.");
+    for (name, server) in servers() {
+        for (of, load) in ResourceV1::FIVE.iter().zip(server.loads).filter(|(_, load)| !load.is_nan()) {
+            page.sample(format_args!("upstream=\"{name}\",resource=\"{}\"", of.name()), load);
+        }
+    }
+    page.family("tidegate_upstream_report_age_seconds", "gauge", "Time since a server last reported.");
+    for (name, server) in servers().filter(|(_, server)| !server.report_age_s.is_nan()) {
+        page.sample(format_args!("upstream=\"{name}\""), server.report_age_s);
+    }
+    page.family(
+        "tidegate_upstream_barred",
+        "gauge",
+        "Why a server is sent nothing though it is up, 1 if so.",
+    );
+    for (name, server) in servers() {
+        for (bit, why) in bar::NAMES {
+            let labels = format_args!("upstream=\"{name}\",reason=\"{why}\"");
+            page.sample(labels, u8::from(server.bars & bit != 0));
+        }
+    }
+    page.family(
+        "tidegate_upstream_group",
+        "gauge",
+        "Group of a server, 1 the one that gets new work; 0 for none.",
+    );
+    for (name, server) in servers() {
+        page.sample(format_args!("upstream=\"{name}\""), server.group);
+    }
+    page.family("tidegate_load_reports_total", "counter", "Load reports of servers, by what came of them.");
+    for (name, upstream) in upstreams() {
+        for (source, result, count) in upstream.reports.counts() {
+            let labels = format_args!("upstream=\"{name}\",source=\"{source}\",result=\"{result}\"");
+            page.sample(labels, count);
+        }
+    }
+    page.family("tidegate_health_checks_total", "counter", "Health checks of servers, by outcome.");
+    for (name, upstream) in upstreams() {
+        for (result, count) in ["bad", "good"].iter().zip(&upstream.checks) {
+            page.sample(format_args!("upstream=\"{name}\",result=\"{result}\""), get(count));
+        }
+    }
 }
 
 /// What the controllers of splits make of their stages; nothing for stages without one.

@@ -9,7 +9,9 @@
 //! | `driver` | the core in real time: lock, clock, timer |
 //! | `proxy` | one request on its way |
 //! | `connection` | one client connection: protocol, time limits, leaving |
+//! | `registry` | the servers as they come and go |
 //! | `upstream` | one server: connections, whether it can be reached |
+//! | `reports`, `health`, `fetch` | what servers say of their load, whether they are well, and how they are asked |
 //! | `files`, `pace` | files in place of servers, and the rate at which they are sent |
 //! | `size` | how large an answer will be |
 //! | `body`, `hold`, `fields`, `forwarded`, `answers`, `tunnel` | the parts of an exchange |
@@ -24,13 +26,17 @@ pub(crate) mod body;
 pub(crate) mod connection;
 mod driver;
 mod events;
+mod fetch;
 mod fields;
 mod files;
 mod forwarded;
+mod health;
 mod hold;
 mod metrics;
 mod pace;
 mod proxy;
+mod registry;
+mod reports;
 pub(crate) mod shutdown;
 mod size;
 mod tunnel;
@@ -49,7 +55,6 @@ use hyper::header::{HeaderName, HeaderValue};
 use ipnet::IpNet;
 use serde_json::json;
 use tidegate_core::classify::Classifier;
-use tidegate_core::id::ServerId;
 use tidegate_core::scenario::{self, Scenario};
 use tokio::net::TcpListener;
 
@@ -58,10 +63,14 @@ use self::connection::{Rules, accept};
 use self::driver::Driver;
 use self::files::Files;
 pub(crate) use self::files::FilesConfig;
+pub(crate) use self::health::HealthConfig;
 use self::proxy::{Counts, Gate};
+use self::registry::{Registry, Sources};
+pub(crate) use self::registry::{RegistryConfig, Token, Wrong, read_one, read_table};
+pub(crate) use self::reports::{Kind, ReportsConfig};
 use self::shutdown::Shutdown;
 use self::size::Sizes;
-use self::upstream::{Connecting, Upstream};
+use self::upstream::Connecting;
 use crate::assets::Assets;
 
 /// What to serve, and how.
@@ -79,16 +88,37 @@ pub(crate) struct ServeConfig {
     pub(crate) trusted: Vec<IpNet>,
     /// The header in which trusted peers declare the size of an answer.
     pub(crate) size_header: Option<HeaderName>,
+    /// Where servers come from, beside that.
+    pub(crate) registry: RegistryConfig,
+    /// What servers say of themselves.
+    pub(crate) feedback: Feedback,
     /// Bounds.
     pub(crate) limits: Limits,
     /// The page, for the admin listener.
     pub(crate) assets: Assets,
 }
 
+/// How the gateway learns of its servers, beside the connections that can or cannot be made.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Feedback {
+    /// Whether load reports in the header of an answer stay here.
+    pub(crate) strip: bool,
+    /// Where load is asked for, if anywhere.
+    pub(crate) reports: Option<ReportsConfig>,
+    /// How servers are checked, if they are.
+    pub(crate) health: Option<HealthConfig>,
+}
+
+impl Default for Feedback {
+    fn default() -> Self {
+        Self { strip: true, reports: None, health: None }
+    }
+}
+
 /// Where the answers come from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Behind {
-    /// Servers, one for each of the scenario's.
+    /// Servers, one for each of the scenario's, unless they come and go.
     Upstreams(Vec<Target>),
     /// A folder; the scenario's servers, if it has any, are only counted.
     Files(FilesConfig),
@@ -101,6 +131,10 @@ pub(crate) struct Target {
     pub(crate) name: Option<String>,
     /// `http://HOST[:PORT]`, nothing more.
     pub(crate) url: Uri,
+    /// What it counts, if not what the scenario says.
+    pub(crate) weight: Option<f64>,
+    /// The most it is sent at once, if not what the scenario says.
+    pub(crate) max_in_flight: Option<u32>,
 }
 
 /// Bounds on what a client or a server may take.
@@ -213,6 +247,8 @@ impl std::error::Error for ServeError {
 
 /// Workers a server, or the folder, gets in the scenario that is made up when none is given.
 const WORKERS: usize = 64;
+/// For how many servers at least there are workers where they come and go.
+const EXPECTED: usize = 16;
 
 /// Serves until the shutdown has ended. `ready` hears of the addresses once both listeners stand.
 ///
@@ -223,26 +259,46 @@ pub(crate) async fn run(
     shutdown: Shutdown,
     ready: impl FnOnce(Addresses),
 ) -> Result<(), ServeError> {
-    let ServeConfig { scenario, listen, admin, behind, trusted, size_header, limits, assets } = config;
+    let ServeConfig {
+        scenario,
+        listen,
+        admin,
+        behind,
+        registry: coming,
+        trusted,
+        size_header,
+        feedback,
+        limits,
+        assets,
+    } = config;
     let scenario = match scenario {
         Some(scenario) => scenario,
-        None => plain(&behind)?,
+        None => plain(&behind, &coming)?,
     };
+    let (sources, first) = Sources::read(&coming).map_err(ServeError::Scenario)?;
+    let driver = Driver::new(&scenario);
+    let connecting = Connecting { timeout: limits.connect_timeout, idle_timeout: limits.pool_timeout };
     let (targets, files) = match behind {
-        Behind::Upstreams(targets) => (in_order(&scenario, targets)?, None),
+        Behind::Upstreams(targets) => (targets, None),
         Behind::Files(config) => {
             let files = Files::open(&config).map_err(|error| ServeError::Files(config.folder, error))?;
             (Vec::new(), Some(files))
         }
     };
-    let driver = Driver::new(&scenario);
-    let connecting = Connecting { timeout: limits.connect_timeout, idle_timeout: limits.pool_timeout };
-    let upstreams = (0..).zip(&scenario.servers).zip(&targets);
-    let upstreams = upstreams
-        .map(|((id, server), target)| {
-            Upstream::new(ServerId(id), server.name.clone(), &target.url, connecting)
-        })
-        .collect();
+    // Where files are served there are no servers to change.
+    let token = coming.token.clone().filter(|_| files.is_none());
+    let registry = match &files {
+        Some(_) => Registry::fixed(&scenario, &[], Arc::clone(&driver), connecting, feedback.clone()),
+        None if coming.is_open() => {
+            may_be_open(&scenario)?;
+            Registry::open(&scenario, targets, Arc::clone(&driver), connecting, feedback.clone())
+                .map_err(|refused| ServeError::Scenario(format!("upstreams: {refused}")))?
+        }
+        None => {
+            let targets = in_order(&scenario, targets)?;
+            Registry::fixed(&scenario, &targets, Arc::clone(&driver), connecting, feedback.clone())
+        }
+    };
     let listener = bind(listen).await?;
     let admin = match admin {
         Some(address) => Some(bind(address).await?),
@@ -253,11 +309,12 @@ pub(crate) async fn run(
         classifier: Classifier::new(&scenario),
         class_names: scenario.classes.iter().map(|class| header_value(&class.name)).collect(),
         driver: Arc::clone(&driver),
-        upstreams,
+        registry: Arc::clone(&registry),
         files,
         sizes: Sizes::new(scenario.classes.len(), size_header),
         trusted,
         limits,
+        strip_load_reports: feedback.strip,
         counts: Counts::default(),
         shutdown: shutdown.clone(),
         scenario,
@@ -271,12 +328,13 @@ pub(crate) async fn run(
     };
     let (stop_admin, admin_shutdown) = shutdown::channel();
     let admin = admin.map(|listener| {
-        let admin = Admin::new(Arc::clone(&gate), targets, assets, &addresses);
+        let admin = Admin::new(Arc::clone(&gate), token, &feedback, assets, &addresses);
         let sampler = tokio::spawn(events::sample(Arc::clone(&gate), admin.feed()));
         let accepting = tokio::spawn(accept(listener, Arc::new(admin), Admin::RULES, admin_shutdown));
         (sampler, accepting)
     });
     let watching = tokio::spawn(watch::watch(Arc::clone(&gate)));
+    let following = sources.follow(first, &registry);
     ready(addresses);
     accept(listener, gate, limits.rules(), shutdown).await;
     // The operator can look on to the end.
@@ -286,6 +344,7 @@ pub(crate) async fn run(
         let _ = accepting.await;
     }
     watching.abort();
+    drop(following);
     timer.abort();
     Ok(())
 }
@@ -294,14 +353,29 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(address).await.map_err(|error| ServeError::Listen(address, error))
 }
 
-/// The upstreams in the order of the scenario's servers.
-fn in_order(scenario: &Scenario, targets: Vec<Target>) -> Result<Vec<Target>, ServeError> {
-    let servers = &scenario.servers;
+fn must_work_at_servers(scenario: &Scenario) -> Result<(), ServeError> {
     if scenario.serving_stage.is_none() {
         let problem =
             "stages: one of them works at servers, found none; there is nothing to pass requests to";
         return Err(ServeError::Scenario(problem.to_owned()));
     }
+    Ok(())
+}
+
+/// Whether servers may come and go.
+fn may_be_open(scenario: &Scenario) -> Result<(), ServeError> {
+    must_work_at_servers(scenario)?;
+    // Gateways of one scenario would number servers that come and go differently.
+    match scenario.gateways {
+        1 => Ok(()),
+        n => Err(ServeError::Scenario(format!("gateways: 1 where servers come and go, found {n}"))),
+    }
+}
+
+/// The upstreams in the order of the scenario's servers.
+fn in_order(scenario: &Scenario, targets: Vec<Target>) -> Result<Vec<Target>, ServeError> {
+    must_work_at_servers(scenario)?;
+    let servers = &scenario.servers;
     if targets.len() != servers.len() {
         let names: Vec<_> = servers.iter().map(|server| server.name.as_str()).collect();
         return Err(ServeError::Scenario(format!(
@@ -329,21 +403,27 @@ fn in_order(scenario: &Scenario, targets: Vec<Target>) -> Result<Vec<Target>, Se
 }
 
 /// A scenario for whoever gives none.
-fn plain(behind: &Behind) -> Result<Scenario, ServeError> {
+fn plain(behind: &Behind, coming: &RegistryConfig) -> Result<Scenario, ServeError> {
     let (stage, servers) = match behind {
-        Behind::Upstreams(targets) if targets.is_empty() => {
-            return Err(ServeError::Scenario("upstreams: at least one, found none".to_owned()));
+        Behind::Upstreams(targets) if targets.is_empty() && !coming.is_open() => {
+            return Err(ServeError::Scenario(
+                "upstreams: at least one, unless servers come by --servers-file, --dns or the API (with a token), found none"
+                    .to_owned(),
+            ));
         }
         Behind::Upstreams(targets) => {
+            let least = if coming.is_open() { EXPECTED } else { 0 };
+            let workers = WORKERS * targets.len().max(least);
             let work = json!({ "at": "servers" });
-            (json!({ "name": "serve", "workers": WORKERS * targets.len(), "work": work }), targets.len())
+            // Whoever comes later is like the last.
+            (json!({ "name": "serve", "workers": workers, "work": work }), targets.len().max(1))
         }
         Behind::Files(_) => {
             let work = json!({ "at": "stage", "service": { "law": "constant", "mean_us": 0 } });
             (json!({ "name": "send", "workers": WORKERS, "work": work }), 0)
         }
     };
-    let names: Vec<_> = (1..=servers).map(|n| json!({ "name": format!("server-{n}") })).collect();
+    let names: Vec<_> = plain_names(behind, servers).iter().map(|name| json!({ "name": name })).collect();
     let value = json!({
         "tidegate": 1,
         "title": "Gateway",
@@ -354,6 +434,19 @@ fn plain(behind: &Behind) -> Result<Scenario, ServeError> {
     scenario::from_value(&value)
         .and_then(|parsed| Scenario::check(parsed.wire))
         .map_err(|error| ServeError::Scenario(error.to_string()))
+}
+
+/// What the servers of such a scenario are called: as the upstreams are, unless that would be one name for two.
+fn plain_names(behind: &Behind, servers: usize) -> Vec<String> {
+    let targets = match behind {
+        Behind::Upstreams(targets) => targets.as_slice(),
+        Behind::Files(_) => &[],
+    };
+    let plain = |n: usize| format!("server-{}", n + 1);
+    let given = |n: usize| targets.get(n).and_then(|target: &Target| target.name.clone());
+    let names: Vec<String> = (0..servers).map(|n| given(n).unwrap_or_else(|| plain(n))).collect();
+    let twice = names.iter().enumerate().any(|(n, name)| names[..n].contains(name));
+    if twice { (0..servers).map(plain).collect() } else { names }
 }
 
 /// A class name as a header value; what cannot be written in one is replaced.
@@ -370,18 +463,31 @@ mod tests {
     fn target(text: &str) -> Target {
         let (name, url) =
             text.split_once('=').map_or((None, text), |(name, url)| (Some(name.to_owned()), url));
-        Target { name, url: url.parse().unwrap() }
+        Target { name, url: url.parse().unwrap(), weight: None, max_in_flight: None }
     }
 
     fn order(targets: &[&str]) -> Result<Vec<String>, String> {
         let three = ["http://x", "http://y", "http://z"].map(target);
-        let scenario = plain(&Behind::Upstreams(three.into())).unwrap();
+        let scenario = plain(&Behind::Upstreams(three.into()), &RegistryConfig::default()).unwrap();
         let ordered = in_order(&scenario, targets.iter().map(|text| target(text)).collect());
         Ok(ordered
             .map_err(|e| e.to_string())?
             .into_iter()
             .map(|t| t.url.host().unwrap().to_owned())
             .collect())
+    }
+
+    #[test]
+    fn without_a_scenario_servers_are_called_as_the_upstreams_are() {
+        let check = |targets: &[&str], want: &[&str]| {
+            let targets: Vec<Target> = targets.iter().map(|text| target(text)).collect();
+            let scenario = plain(&Behind::Upstreams(targets), &RegistryConfig::default()).unwrap();
+            let names: Vec<&str> = scenario.servers.iter().map(|server| server.name.as_str()).collect();
+            assert_eq!(names, want);
+        };
+        check(&["a=http://x", "http://y"], &["a", "server-2"]);
+        check(&["server-2=http://x", "http://y"], &["server-1", "server-2"]);
+        check(&["a=http://x", "a=http://y"], &["server-1", "server-2"]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use ipnet::IpNet;
 use tidegate_core::classify::{Classifier, RequestFacts};
+use tidegate_core::frame::Cause;
 use tidegate_core::gateway::Outcome;
 use tidegate_core::scenario::Scenario;
 use tidegate_core::time::Duration;
@@ -34,10 +35,11 @@ use super::fields;
 use super::files::{FileAnswer, Files, Sending};
 use super::forwarded::Origin;
 use super::hold::Hold;
+use super::registry::Registry;
 use super::shutdown::Shutdown;
 use super::size::{Route, Sizes};
 use super::tunnel;
-use super::upstream::{Unanswered, Upstream};
+use super::upstream::Unanswered;
 
 /// The largest body of a refused request that is read and thrown away to keep the connection, and for how long.
 const DISCARD: (u64, std::time::Duration) = (64 << 10, std::time::Duration::from_secs(2));
@@ -47,8 +49,8 @@ pub(crate) struct Gate {
     pub(crate) scenario: Scenario,
     pub(crate) classifier: Classifier,
     pub(crate) driver: Arc<Driver>,
-    /// One a server of the scenario, in its order; none where files are served.
-    pub(crate) upstreams: Vec<Arc<Upstream>>,
+    /// The servers; none where files are served.
+    pub(crate) registry: Arc<Registry>,
     /// The files that are served instead, if any.
     pub(crate) files: Option<Files>,
     pub(crate) sizes: Arc<Sizes>,
@@ -58,8 +60,13 @@ pub(crate) struct Gate {
     pub(crate) counts: Counts,
     /// Class names as header values, in class order.
     pub(crate) class_names: Vec<HeaderValue>,
+    /// Whether load reports in the header of an answer stay here.
+    pub(crate) strip_load_reports: bool,
     pub(crate) shutdown: Shutdown,
 }
+
+/// Times a request is sent again at most: once over a new connection, and once to another server.
+const MOST_RESENT: u32 = 2;
 
 /// What happens outside the core.
 #[derive(Debug, Default)]
@@ -83,12 +90,12 @@ impl Serve for Gate {
                 return if refusal == Refusal::NotForFiles {
                     self.turn_away(refusal, request)
                 } else {
-                    refusal.answer(0)
+                    refusal.answer(0, None)
                 };
             }
         };
         let size = self.size(&exchange, &request).await;
-        let slot = match self.driver.arrive(exchange.class, exchange.patience, size) {
+        let slot = match self.driver.arrive(exchange.class, exchange.patience, size, exchange.who) {
             Ok(ticket) => ticket.wait().await,
             Err(cause) => Err(cause),
         };
@@ -100,7 +107,7 @@ impl Serve for Gate {
             Some(files) => self.send_file(files, slot, request).await,
             None => self.forward(&client, exchange, slot, request).await,
         };
-        answer.unwrap_or_else(|refusal| refusal.answer(self.driver.draw()))
+        answer.unwrap_or_else(|refusal| self.refuse(refusal))
     }
 }
 
@@ -113,6 +120,8 @@ struct Exchange {
     /// What its answer's size is learned by.
     route: Route,
     patience: Duration,
+    /// Who asks and what for, to balancers that hash.
+    who: tidegate_core::gateway::Asked,
     /// Whether the client waits for leave to send its body.
     asks_first: bool,
 }
@@ -156,6 +165,11 @@ impl RequestFacts for Facts<'_> {
     }
 }
 
+/// A text as a number, the same on every machine and in every run.
+fn number(text: &[u8]) -> u32 {
+    text.iter().fold(0, |hash, &byte| tidegate_core::unit::mix(hash ^ u64::from(byte))) as u32
+}
+
 impl Gate {
     fn examine(&self, client: &Client, request: &Request<Incoming>) -> Result<Exchange, Refusal> {
         let bad = |reason| Refusal::Bad(StatusCode::BAD_REQUEST, reason);
@@ -185,6 +199,10 @@ impl Gate {
             route: self.sizes.route(class, request.uri().path()),
             patience: patience.unwrap_or(self.limits.queue_timeout()),
             asks_first: expects.is_some() && !request.body().is_end_stream(),
+            who: tidegate_core::gateway::Asked {
+                source: number(facts.client.to_string().as_bytes()),
+                target: number(name.as_bytes()) ^ number(request.uri().path().as_bytes()).rotate_left(16),
+            },
             host,
         })
     }
@@ -209,9 +227,19 @@ impl Gate {
         (version == Version::HTTP_2).then_some(self.limits.write_timeout)
     }
 
+    fn refuse(&self, refusal: Refusal) -> Response<Reply> {
+        // Where files are served there are no servers to be fit.
+        let unfit = if self.files.is_some() { None } else { self.driver.retry_after() };
+        let refusal = match refusal {
+            Refusal::Shed(Cause::Deadline) if unfit.is_some() => Refusal::Unfit,
+            refusal => refusal,
+        };
+        refusal.answer(self.driver.draw(), unfit)
+    }
+
     /// Answers a request that was turned away.
     fn turn_away(&self, refusal: Refusal, request: Request<Incoming>) -> Response<Reply> {
-        let mut answer = refusal.answer(self.driver.draw());
+        let mut answer = self.refuse(refusal);
         leave_unread(request, &mut answer);
         answer
     }
@@ -290,10 +318,9 @@ impl Gate {
             });
         }
 
-        let (mut moves, mut fresh, mut resent) = (0, false, false);
-        let (lease, response) = loop {
-            let Some(upstream) = slot.server().and_then(|server| self.upstreams.get(usize::from(server.0)))
-            else {
+        let (mut moves, mut fresh, mut resent) = (0, false, 0);
+        let (lease, mut response) = loop {
+            let Some(upstream) = slot.server().and_then(|server| self.registry.get(server)) else {
                 slot.finish(Outcome::Failed);
                 return Err(Refusal::Unreachable);
             };
@@ -306,7 +333,7 @@ impl Gate {
                         upstream.take_out(&self.driver);
                         moves += 1;
                         fresh = false;
-                        if moves < self.upstreams.len() && slot.retry() {
+                        if moves < self.registry.len() && slot.retry() {
                             self.counts.moved.fetch_add(1, Ordering::Relaxed);
                             continue;
                         }
@@ -344,11 +371,11 @@ impl Gate {
                 _ => None,
             };
             match again {
-                Some(again) if !resent => {
-                    resent = true;
+                Some(again) if resent < MOST_RESENT => {
+                    resent += 1;
                     // A connection that had been idle was most likely closed meanwhile: the same server, then. A new
                     // one that breaks says something about the server.
-                    if lease.reused {
+                    if lease.reused && !fresh {
                         fresh = true;
                         self.counts.resent.fetch_add(1, Ordering::Relaxed);
                     } else if slot.retry() {
@@ -365,6 +392,9 @@ impl Gate {
                 }
             }
         };
+        if let Some(upstream) = slot.server().and_then(|server| self.registry.get(server)) {
+            self.take_report(&upstream, response.headers_mut());
+        }
         let held = Held { slot, lease, upload: stop };
         let lesson = Lesson { sizes: Arc::clone(&self.sizes), route: exchange.route };
         let asked = Asked { head_only, upgrade, lesson, stream_limit };

@@ -28,6 +28,7 @@ use tower_http::services::ServeDir;
 use tower_http::services::fs::DefaultServeDirFallback;
 
 use self::name::Name;
+pub(crate) use self::name::decoded;
 use self::rooted::Rooted;
 pub(crate) use self::sending::Sending;
 use super::pace::Pace;

@@ -40,7 +40,7 @@ fn plain(segment: &str) -> Option<Cow<'_, str>> {
 }
 
 /// A segment without percent signs; `None` if it is not UTF-8 or a percent sign has no two digits behind it.
-fn decoded(segment: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn decoded(segment: &str) -> Option<Cow<'_, str>> {
     if !segment.contains('%') {
         return Some(segment.into());
     }
