@@ -196,6 +196,8 @@ pub enum Do {
     Open(Section),
     /// Explains the lane of a class (second) at a stage (first), or stops explaining it.
     Why(usize, usize),
+    /// Explains how the last server was picked, or stops explaining it.
+    WhyServer,
     /// Opens or closes a dialog.
     Dialog(Option<Dialog>),
     /// Explore or Live.
@@ -326,6 +328,8 @@ pub struct App {
     pub section: Option<Section>,
     /// The lane that is explained: stage and class.
     pub why: Option<(usize, usize)>,
+    /// Whether the last pick of a server is explained.
+    pub why_server: bool,
     /// Open dialog.
     pub dialog: Option<Dialog>,
     /// What is said over the picture.
@@ -364,6 +368,7 @@ pub struct App {
     worker_ready: bool,
     orders: Vec<Order>,
     awaited: bool,
+    explains: bool,
     owed_s: f64,
     last_edit: (String, f64),
     address_due: Option<f64>,
@@ -374,6 +379,8 @@ pub struct App {
     track_version: u64,
     plotted: (u64, u32, Mode, Option<usize>),
     layout_due: bool,
+    /// Whether the cards of servers have room for loads.
+    loaded: bool,
     paint_due: bool,
     text_due: bool,
     now_ms: f64,
@@ -436,6 +443,7 @@ impl Component for App {
             live: Live::default(),
             section: None,
             why: None,
+            why_server: false,
             dialog: None,
             notice: None,
             dragging: false,
@@ -458,6 +466,7 @@ impl Component for App {
             worker_ready: false,
             orders: Vec::new(),
             awaited: false,
+            explains: false,
             owed_s: 0.0,
             last_edit: (String::new(), f64::NEG_INFINITY),
             address_due: None,
@@ -468,6 +477,7 @@ impl Component for App {
             track_version: 0,
             plotted: (u64::MAX, 0, Mode::Explore, None),
             layout_due: true,
+            loaded: false,
             paint_due: true,
             text_due: true,
             now_ms: clock_ms(),
@@ -501,7 +511,10 @@ impl Component for App {
                 let address = Address::parse(&window().location().hash().unwrap_or_default());
                 self.open_address(ctx, &address);
             }
-            Msg::Do(command) => self.obey(ctx, command),
+            Msg::Do(command) => {
+                self.obey(ctx, command);
+                self.ask_for_decisions();
+            }
             Msg::Edit(edit) => self.edit(edit),
             Msg::Typing(field, text) => {
                 self.typing = Some((field, text));
@@ -925,6 +938,9 @@ impl App {
             self.note_speed(now_ms);
             self.tell(now_ms);
             self.replot();
+            let loaded = self.feed().is_some_and(Feed::reports);
+            self.layout_due |= loaded != self.loaded;
+            self.loaded = loaded;
             return true;
         }
         false
@@ -1121,6 +1137,10 @@ impl App {
                 self.section = Some(Section::Stage(stage));
                 self.sheet = true;
             }
+            Do::WhyServer => {
+                self.why_server = !self.why_server;
+                self.section = Some(Section::Balancer);
+            }
             Do::Dialog(dialog) => {
                 self.dialog = dialog;
                 self.share_at = false;
@@ -1205,6 +1225,19 @@ impl App {
             }
             Do::Reload => {
                 let _ = window().location().reload();
+            }
+        }
+    }
+
+    /// Has picks written down exactly while somebody looks at them: each costs a list.
+    fn ask_for_decisions(&mut self) {
+        let on = self.why_server && self.section == Some(Section::Balancer) && self.mode == Mode::Explore;
+        if on != self.explains {
+            self.explains = on;
+            self.order(Order::Explain { on });
+            if on && !self.playing {
+                // What led to the present moment was not written down.
+                self.seek(self.now_s());
             }
         }
     }

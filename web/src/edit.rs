@@ -179,18 +179,7 @@ pub fn set_kind(s: &mut ScenarioV1, class: usize, kind: Kind) {
 pub fn add_class(s: &mut ScenarioV1) {
     let taken: Vec<&str> = s.classes.iter().map(|c| c.name.as_str()).collect();
     let name = fresh("Class ", &taken);
-    s.classes.push(ClassV1 {
-        name,
-        priority: 0,
-        delay_weight: 1.0,
-        deadline_us: None,
-        load: LoadV1::Poisson { rate_per_s: 20.0 },
-        service: LawV1::Exponential { mean_us: 10_000 },
-        size: None,
-        share: 1.0,
-        retry: None,
-        rules: Vec::new(),
-    });
+    s.classes.push(ClassV1 { name, load: LoadV1::Poisson { rate_per_s: 20.0 }, ..ClassV1::default() });
     for stage in s.stages.iter_mut().filter(|s| !s.split.is_empty()) {
         stage.split.push(1);
         stage.workers += 1;
@@ -230,7 +219,7 @@ pub fn add_server(s: &mut ScenarioV1) {
     let stem = taken.last().map_or("server-", |n| n.trim_end_matches(|c: char| c.is_ascii_digit()));
     let name = fresh(stem, &taken);
     let like = s.servers.last().cloned();
-    let like = like.unwrap_or(ServerV1 { name: String::new(), slots: 1, speed: 1.0, max_in_flight: None });
+    let like = like.unwrap_or_default();
     s.servers.push(ServerV1 { name, ..like });
 }
 
@@ -240,12 +229,7 @@ pub fn remove_server(s: &mut ScenarioV1, at: usize) {
         return;
     }
     let gone = s.servers.remove(at).name;
-    s.events.retain(|e| match &e.action {
-        ActionV1::Load { .. } | ActionV1::Service { .. } => true,
-        ActionV1::ServerDown { server }
-        | ActionV1::ServerUp { server }
-        | ActionV1::ServerSpeed { server, .. } => *server != gone,
-    });
+    s.events.retain(|e| e.action.server() != Some(&gone));
 }
 
 /// Renames a server wherever it is named.
@@ -253,15 +237,8 @@ pub fn rename_server(s: &mut ScenarioV1, at: usize, to: &str) {
     let Some(server) = s.servers.get_mut(at) else { return };
     let old = core::mem::replace(&mut server.name, to.to_owned());
     for event in &mut s.events {
-        match &mut event.action {
-            ActionV1::ServerDown { server }
-            | ActionV1::ServerUp { server }
-            | ActionV1::ServerSpeed { server, .. }
-                if *server == old =>
-            {
-                to.clone_into(server);
-            }
-            _ => {}
+        if let Some(server) = event.action.server_mut().filter(|server| **server == old) {
+            to.clone_into(server);
         }
     }
 }
@@ -318,8 +295,9 @@ pub fn set_path_rule(s: &mut ScenarioV1, class: usize, path: &str) {
 /// Adds an event at a moment: what breaks a quiet run most plainly. Events stay in order of time.
 pub fn add_event(s: &mut ScenarioV1, at_us: u64) {
     let up = s.servers.iter().rev().find(|server| {
-        let last =
-            s.events.iter().rfind(|e| e.at_us <= at_us && names(&e.action) == Some(server.name.as_str()));
+        let last = s.events.iter().rfind(|e| {
+            e.at_us <= at_us && e.action.server().map(String::as_str) == Some(server.name.as_str())
+        });
         !matches!(last.map(|e| &e.action), Some(ActionV1::ServerDown { .. }))
     });
     let action = match up {
@@ -335,15 +313,6 @@ fn class_of(action: &ActionV1) -> Option<&str> {
     match action {
         ActionV1::Load { class, .. } | ActionV1::Service { class, .. } => class.as_deref(),
         _ => None,
-    }
-}
-
-fn names(action: &ActionV1) -> Option<&str> {
-    match action {
-        ActionV1::Load { .. } | ActionV1::Service { .. } => None,
-        ActionV1::ServerDown { server }
-        | ActionV1::ServerUp { server }
-        | ActionV1::ServerSpeed { server, .. } => Some(server),
     }
 }
 
@@ -383,6 +352,7 @@ pub fn play_log(
             share: known.map_or(1.0, |c| c.share),
             retry: known.and_then(|c| c.retry.clone()),
             name,
+            ..known.cloned().unwrap_or_default()
         });
     }
     s.classes = classes;
@@ -424,7 +394,7 @@ mod tests {
         remove_class(&mut s, 1);
         remove_server(&mut s, 3);
         valid(&s);
-        assert!(!s.events.iter().any(|e| names(&e.action) == Some("db-4")));
+        assert!(!s.events.iter().any(|e| e.action.server().map(String::as_str) == Some("db-4")));
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub struct Engine {
     run: Option<Run>,
     log: Option<Trace>,
     awaited_log: String,
+    /// Whether the shown simulation writes down how servers are picked. The one that runs ahead never does.
+    explains: bool,
 }
 
 #[derive(Debug)]
@@ -43,6 +45,7 @@ struct Run {
     scenario: Scenario,
     with_log: bool,
     shown: Simulation,
+    explains: bool,
     goal: Option<Goal>,
     ahead: Option<Simulation>,
     ahead_steps: u32,
@@ -97,6 +100,13 @@ impl Engine {
                     r.goal = None;
                     r.shown.step();
                     out.push(r.picture(true, None));
+                }
+            }
+            Order::Explain { on } => {
+                self.explains = on;
+                if let Some(run) = &mut self.run {
+                    run.explains = on;
+                    run.shown.write_decisions(on);
                 }
             }
             Order::ReadLog { name } => self.awaited_log = name,
@@ -156,6 +166,7 @@ impl Engine {
             ahead: Some(shown.clone()),
             snapshots: vec![shown.clone()],
             shown,
+            explains: self.explains,
             goal: None,
             ahead_steps: 0,
             unsent,
@@ -212,6 +223,7 @@ impl Run {
         {
             self.shown = nearer.clone();
         }
+        self.shown.write_decisions(self.explains);
         self.goal = Some(Goal { at, jump: Some(Jump { before_at, before: None }) });
     }
 
@@ -345,6 +357,13 @@ mod tests {
             .collect()
     }
 
+    /// A frame's numbers as they are written: what is not known is then equal to itself.
+    fn bits(frame: &Frame) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        frame.encode(&mut numbers);
+        numbers.into_iter().map(f64::to_bits).collect()
+    }
+
     fn hash(out: &[Output]) -> Option<u64> {
         out.iter().find_map(|o| match o {
             Output::Answer(Answer::Done { hash, .. }) => Some(*hash),
@@ -418,9 +437,37 @@ mod tests {
             plain.run_until(Instant::START + Duration::from_secs_f64(at_s));
             let mut frame = Frame::default();
             plain.frame(&mut frame);
-            assert_eq!(picture.frame, frame, "at {at_s}");
+            assert_eq!(bits(&picture.frame), bits(&frame), "at {at_s}");
             assert!(picture.before.is_some());
         }
+    }
+
+    #[test]
+    fn picks_are_written_down_while_asked_for_and_change_nothing() {
+        let mut engine = Engine::default();
+        let mut out = Vec::new();
+        engine.take(Order::Explain { on: true }, &mut out);
+        out.extend(load(&mut engine, 1, 0.0));
+        while engine.work(|| true, &mut out) {}
+        engine.take(Order::Seek { run: 1, to_s: 70.0 }, &mut out);
+        while engine.work(|| true, &mut out) {}
+        engine.take(Order::Explain { on: false }, &mut out);
+        engine.take(Order::Seek { run: 1, to_s: 70.0 }, &mut out);
+        while engine.work(|| true, &mut out) {}
+        let seen = pictures(&out);
+        let [.., with, without] = &seen[..] else { panic!("two jumps, two pictures") };
+        let picked = with.frame.decision.as_ref().expect("a decision");
+        assert!((69.0..=70.0).contains(&picked.at_s), "the last one: {}", picked.at_s);
+        let servers = presets::get(PRESET).expect("a preset").scenario().servers.len();
+        assert!(!picked.candidates.is_empty() && picked.candidates.len() <= servers);
+        assert_eq!(without.frame.decision, None);
+        let mut plain = Vec::new();
+        let mut other = Engine::default();
+        plain.extend(load(&mut other, 1, 0.0));
+        while other.work(|| true, &mut plain) {}
+        assert_eq!(hash(&out), hash(&plain), "the run is the same");
+        let classes = |p: &Picture| p.frame.classes.clone();
+        assert_eq!(classes(with), classes(without), "and so is what is shown");
     }
 
     #[test]

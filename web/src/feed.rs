@@ -1,6 +1,7 @@
 //! A running system as the page sees it: its scenario, the last frames, and its history. A simulated run and a
 //! live server both come as one of these, so one renderer draws both.
 
+use crate::draw::model::ServerView;
 use crate::draw::{Cast, PictureModel};
 use std::collections::VecDeque;
 use tidegate_core::frame::{Frame, LoopFrame, SplitFrame, SplitState};
@@ -84,6 +85,12 @@ impl Feed {
             splits: Vec::new(),
             scenario,
         }
+    }
+
+    /// Whether servers report their load, or are expected to.
+    #[must_use]
+    pub fn reports(&self) -> bool {
+        self.scenario.reports || self.model.servers.iter().any(ServerView::reports)
     }
 
     /// The last frame.

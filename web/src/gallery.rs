@@ -43,6 +43,12 @@ const CHINESE: &[(&str, &str, &str)] = &[
     ("pdd-small-pool", "八个线程", "多一个或少一个线程，比例就差一半，还能保持多准？"),
     ("pdd-class-flip", "人潮易位", "人潮从一类转到另一类，线程多快能跟上？"),
     ("wrong-prior", "猜错了增益", "控制器开始时假定的增益差了四倍，会怎样？"),
+    ("red5-dnf", "四台媒体服务器：聊天、直播、点播", "按负载报告分配长会话，比数连接数更好吗？"),
+    ("noisy-neighbour", "邻居占去三分之二", "同一台机器上的别的程序占去三分之二处理器，对所有人有什么影响？"),
+    ("slow-backend", "六台之一半死不活", "一台服务器半死不活却通过健康检查，代价有多大？"),
+    ("stale-reports", "负载报告卡住了", "一台服务器反复报告自己很闲，会怎样？"),
+    ("mixed-generation-servers", "新旧机器，两种工作", "核多网慢的机器，权重该是多少？"),
+    ("herd", "大家都去最好的三分之一", "为什么不把请求都交给最闲的三分之一？"),
 ];
 
 /// Title of a scenario in a language: translated if it is a preset's, else as it is.

@@ -7,6 +7,7 @@ use crate::words::{Words, fill};
 use std::borrow::Cow;
 use tidegate_core::frame::Gauged;
 use tidegate_core::measure::History;
+use tidegate_core::scenario::v1::ReportsV1;
 use tidegate_core::scenario::{Action, Scenario};
 
 /// A ratio of waits within this factor of its target is in band.
@@ -27,6 +28,8 @@ pub enum Kind {
     Busy,
     /// Requests in flight, by server.
     Servers,
+    /// What the balancer makes of each server: for short requests, then (dashed) for sessions.
+    Weight,
     /// Averages of a stage's queue control, by class, with its thresholds.
     Average(usize),
 }
@@ -47,6 +50,9 @@ pub fn kinds(feed: &Feed, explained: Option<usize>) -> Vec<Kind> {
     if !scenario.servers.is_empty() {
         kinds.push(Kind::Servers);
     }
+    if feed.cast.moves_weights {
+        kinds.push(Kind::Weight);
+    }
     kinds
 }
 
@@ -60,6 +66,7 @@ pub fn name(kind: Kind, w: &Words) -> (&'static str, &'static str) {
         Kind::Queue => (w.track_queue, ""),
         Kind::Busy => (w.track_busy, ""),
         Kind::Servers => (w.track_servers, ""),
+        Kind::Weight => (w.track_weight, ""),
         Kind::Average(_) => (w.track_average, ""),
     }
 }
@@ -95,6 +102,22 @@ fn per_class(feed: &Feed, h: &History, what: &str) -> Vec<Vec<f64>> {
 
 fn class_columns(feed: &Feed, h: &History, what: &str) -> Vec<Vec<f64>> {
     feed.scenario.classes.iter().map(|c| column(h, &format!("{what}.{}", c.name))).collect()
+}
+
+fn per_server(feed: &Feed, h: &History, what: &str) -> Vec<Vec<f64>> {
+    feed.scenario.servers.iter().map(|s| column(h, &format!("{what}.{}", s.name))).collect()
+}
+
+/// How the weights of the servers went: for the kind of work there is, or for short requests and then for sessions.
+#[must_use]
+pub fn weights(feed: &Feed, h: &History) -> Vec<Vec<f64>> {
+    let sessions = || per_server(feed, h, "session_weight");
+    let [short, session] = feed.cast.kinds;
+    let mut all = if short { per_server(feed, h, "weight") } else { sessions() };
+    if short && session {
+        all.extend(sessions());
+    }
+    all
 }
 
 /// A figure of every class by index, at one stage.
@@ -155,6 +178,8 @@ pub struct Plot {
     pub kinds: Vec<Kind>,
     numbers: Vec<Numbers>,
     order: Vec<usize>,
+    /// Servers: lines of theirs beyond so many are dashed.
+    solid: usize,
     /// Wait wanted of each class, over that of the class with the smallest target.
     targets: Vec<f64>,
     /// Lower and upper threshold of the averages, and whether they are seconds.
@@ -188,7 +213,8 @@ impl Plot {
             .collect();
         let start_s = t.first().copied().unwrap_or(0.0);
         let (_, targets) = targets(feed);
-        Self { kinds, numbers, order: feed.cast.order.clone(), targets, thresholds, start_s, step_s }
+        let (order, solid) = (feed.cast.order.clone(), feed.scenario.servers.len());
+        Self { kinds, numbers, order, solid, targets, thresholds, start_s, step_s }
     }
 
     /// What the painter draws.
@@ -198,7 +224,7 @@ impl Plot {
     }
 
     fn track<'a>(&'a self, kind: Kind, n: &'a Numbers) -> Track<'a> {
-        let plain = |v: f64| figures::rate(v);
+        let plain: fn(f64) -> String = figures::rate;
         let ranked = || self.order.iter().enumerate().filter_map(|(rank, &c)| Some((rank, n.lists.get(c)?)));
         let borrowed = |v: &'a Vec<f64>| Cow::Borrowed(v.as_slice());
         match kind {
@@ -222,8 +248,8 @@ impl Plot {
                 let lists = n.lists.iter().flatten();
                 let least = lists.copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
                 if most > 0.0 && most / least > 30.0 {
-                    let low = 10_f64.powf(least.log10().floor()).max(most * 1e-4);
-                    let low = 10_f64.powf(low.log10().round());
+                    let low = libm::pow(10.0, libm::log10(least).floor()).max(most * 1e-4);
+                    let low = libm::pow(10.0, libm::log10(low).round());
                     Track::logarithmic(low, most, gutter, layers)
                 } else {
                     Track::from_zero(most, gutter, layers)
@@ -270,17 +296,16 @@ impl Plot {
                 let label = |v: f64| if seconds { gutter(v) } else { figures::rate(v) };
                 Track::from_zero(largest(averages.iter().map(Vec::as_slice)).max(max), label, layers)
             }
-            Kind::Servers => {
+            Kind::Servers | Kind::Weight => {
                 let most = largest(n.lists.iter().map(Vec::as_slice));
-                let layers = (n.lists.iter())
-                    .map(|v| Layer::Line {
-                        values: borrowed(v),
-                        ink: Ink::Ink3,
-                        stroke: Stroke::Solid,
-                        width: 1.0,
-                    })
-                    .collect();
-                Track::from_zero(most, plain, layers)
+                let line = |(at, v): (usize, &'a Vec<f64>)| Layer::Line {
+                    values: borrowed(v),
+                    ink: if kind == Kind::Weight { Ink::Ink2 } else { Ink::Ink3 },
+                    stroke: if at < self.solid { Stroke::Solid } else { Stroke::Dashed },
+                    width: 1.0,
+                };
+                let label: fn(f64) -> String = if kind == Kind::Weight { figures::fine } else { plain };
+                Track::from_zero(most, label, n.lists.iter().enumerate().map(line).collect())
             }
         }
     }
@@ -372,14 +397,17 @@ impl Plot {
             Kind::Busy => {
                 ranked().map(|(r, v)| (Some(r), figures::count(v.round() as u64), Tell::Main)).collect()
             }
-            Kind::Servers => {
+            Kind::Servers | Kind::Weight => {
                 let values: Vec<f64> = n.lists.iter().filter_map(|v| at(v)).collect();
                 let least = values.iter().copied().fold(f64::INFINITY, f64::min);
                 let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 if values.is_empty() {
                     return Vec::new();
                 }
-                let text = if (least - most).abs() < 0.5 {
+                let text = if kind == Kind::Weight {
+                    let (least, most) = (figures::fine(least), figures::fine(most));
+                    if least == most { most } else { format!("{least} – {most}") }
+                } else if (least - most).abs() < 0.5 {
                     figures::count(most.round() as u64)
                 } else {
                     format!("{} – {}", least.round(), most.round())
@@ -441,9 +469,8 @@ fn lists(feed: &Feed, h: &History, kind: Kind) -> Vec<Vec<f64>> {
             lists.extend(feed.cast.order.last().map(|&c| trail(c, 1)));
             lists
         }
-        Kind::Servers => {
-            feed.scenario.servers.iter().map(|s| column(h, &format!("load.{}", s.name))).collect()
-        }
+        Kind::Servers => per_server(feed, h, "load"),
+        Kind::Weight => weights(feed, h),
     }
 }
 
@@ -491,6 +518,17 @@ fn flag(scenario: &Scenario, actions: &[Action], at_s: f64, w: &Words) -> Flag {
             let usual = scenario.servers[usize::from(id.0)].speed;
             let tone = if *speed < usual { Tone::Bad } else { Tone::Good };
             (fill(w.flag_speed, &[server(*id), &figures::ratio(*speed)]), tone)
+        }
+        Some(Action::Neighbour(id, share)) => {
+            let there = *share > 0.0;
+            let (text, tone) =
+                if there { (w.flag_neighbour, Tone::Bad) } else { (w.flag_neighbour_gone, Tone::Good) };
+            (fill(text, &[server(*id), &figures::percent(*share)]), tone)
+        }
+        Some(Action::ServerReports(id, state)) => {
+            let tone = if *state == ReportsV1::Normal { Tone::Good } else { Tone::Bad };
+            let state = crate::knobs::name(crate::knobs::REPORTS, state.word(), w);
+            (fill(w.flag_reports, &[server(*id), state]), tone)
         }
         Some(Action::Service { class, factor }) => {
             let whose = class.map_or(w.event_all, |class| &scenario.classes[usize::from(class.0)].name);

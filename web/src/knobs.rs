@@ -7,7 +7,7 @@
 use crate::view::icons;
 use crate::words::{Word, Words};
 use serde_json::{Map, Value};
-use tidegate_core::scenario::v1::{PoolV1, QueueV1, ScenarioV1, SplitByV1};
+use tidegate_core::scenario::v1::{BalancerV1, PoolV1, QueueV1, ScenarioV1, SplitByV1};
 use tidegate_core::scenario::{from_value, to_canonical_json};
 
 /// What a number counts, and how it is shown.
@@ -70,8 +70,10 @@ pub enum Usual {
     Need(f64),
     /// Four times the field `max`.
     FourTimesMax,
-    /// No such thing; shown as 0, and 0 takes it away.
+    /// No such thing; shown as 0, and 0 takes it away, with the record that is there for it.
     Off,
+    /// The same, of a record that is there for others too.
+    Enough,
 }
 
 /// What kind of value a knob turns.
@@ -83,6 +85,8 @@ pub enum Kind {
     Whole(Unit, Usual, (f64, f64)),
     /// Yes or no.
     Flag(bool),
+    /// Any of some words, in a list.
+    Set(&'static [(&'static str, Word)]),
     /// One of some words, and which if nothing is written.
     Words(&'static [(&'static str, Word)], usize),
     /// One of some objects, and which if nothing is written.
@@ -232,7 +236,9 @@ pub fn choose(s: &mut ScenarioV1, path: &str, choice: &Choice, to: usize) {
     let root = json(s);
     // The word of nothing at all takes the object away.
     let some = choice.arms.get(to).is_some_and(|arm| !arm.word.is_empty());
-    put(s, path, some.then(|| choice.object(to, at(&root, path))));
+    // Numbers of balancers that are called alike are not in the same units.
+    let before = if path == "balancer" { None } else { at(&root, path) };
+    put(s, path, some.then(|| choice.object(to, before)));
     tidy(s);
 }
 
@@ -259,13 +265,30 @@ pub fn turn(s: &mut ScenarioV1, path: &str, knob: &Knob, shown: f64) {
         Kind::Whole(unit, usual, _) => (unit, usual, true),
         _ => return,
     };
-    let off = usual == Usual::Off && shown == 0.0;
+    let off = matches!(usual, Usual::Off | Usual::Enough) && shown == 0.0;
     // Of a record that is there for this number, nothing stays.
     let path = match knob.key.split_once('.') {
-        Some((_, rest)) if off => &path[..path.len() - rest.len() - 1],
+        Some((_, rest)) if off && usual == Usual::Off => &path[..path.len() - rest.len() - 1],
         _ => path,
     };
     put(s, path, (!off).then(|| number(shown * unit.scale(), whole)));
+    if let Some((_, turned)) = knob.key.split_once("coefficients.") {
+        sum_to_one(s, turned);
+    }
+}
+
+/// Lets the other coefficients make room for the one that was turned, in proportion.
+fn sum_to_one(s: &mut ScenarioV1, turned: &str) {
+    let BalancerV1::DnfPublished { coefficients: k, .. } = &mut s.balancer else { return };
+    let mut all = [&mut k.cpu, &mut k.mem, &mut k.net, &mut k.disk, &mut k.rooms];
+    let Some(at) = LOADS.iter().position(|(word, _)| *word == turned) else { return };
+    let others: f64 = all.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, k)| **k).sum();
+    let room = (1.0 - *all[at]).max(0.0);
+    for (_, k) in all.iter_mut().enumerate().filter(|(i, _)| *i != at) {
+        let part = if others > 0.0 { **k / others * room } else { room / 4.0 };
+        // Digits that nobody asked for need not be in a link; the sum may be off by a millionth.
+        **k = (part * 1e7).round() / 1e7;
+    }
 }
 
 /// A number as the format wants it.
@@ -282,7 +305,7 @@ pub fn shown(object: Option<&Value>, path: &str, knob: &Knob) -> f64 {
     let usual = match usual {
         Usual::Is(x) | Usual::Need(x) => x,
         Usual::FourTimesMax => (4.0 * get("max").unwrap_or(280.0)).ceil().max(1.0),
-        Usual::Off => 0.0,
+        Usual::Off | Usual::Enough => 0.0,
     };
     get(path).unwrap_or(usual) / unit.scale()
 }
@@ -304,7 +327,7 @@ const fn plain(word: &'static str, name: Word, knobs: &'static [Knob]) -> Arm {
 }
 
 use Kind::{Flag, List, Number, Table, Whole};
-use Usual::{FourTimesMax, Is, Need, Off};
+use Usual::{Enough, FourTimesMax, Is, Need, Off};
 
 // ----- parts that several policies have -----
 
@@ -720,6 +743,18 @@ pub fn name(words: &[(&str, Word)], word: &str, w: &Words) -> &'static str {
     words.iter().find(|(known, _)| *known == word).map_or("", |(_, name)| name(w))
 }
 
+/// What a balancer is called.
+#[must_use]
+pub fn balancer_name(balancer: &BalancerV1, w: &Words) -> &'static str {
+    balancer_arm(balancer).map_or("", |arm| (arm.name)(w))
+}
+
+/// Its entry in the table.
+#[must_use]
+pub fn balancer_arm(balancer: &BalancerV1) -> Option<&'static Arm> {
+    BALANCER.arms.iter().find(|arm| arm.word == balancer.word())
+}
+
 /// Name of a queue control.
 #[must_use]
 pub fn queue_name(queue: &QueueV1, w: &Words) -> &'static str {
@@ -905,6 +940,259 @@ pub const CLASS: &[Knob] = &[
     knob("size", |w| w.size, Kind::Choice(&SIZE, 0)),
 ];
 
+/// What a class is to a server.
+pub const CLASS_AT_SERVERS: &[Knob] = &[
+    knob("kind", |w| w.kind, Kind::Words(&[("short", |w| w.kind_short), ("session", |w| w.kind_session)], 0)),
+    helped("demand.cpu", |w| w.load_cpu, |w| w.demand_help, amount(Is(0.0))),
+    knob("demand.mem", |w| w.load_mem, amount(Is(0.0))),
+    knob("demand.net", |w| w.load_net, amount(Is(0.0))),
+    knob("demand.disk", |w| w.load_disk, amount(Is(0.0))),
+    knob("demand.rooms", |w| w.load_rooms, amount(Is(0.0))),
+    helped("answer_us", |w| w.answer, |w| w.answer_help, Number(Unit::Ms, Is(50e3), (1.0, 10_000.0))),
+    knob("sources", |w| w.sources, Whole(Unit::None, Is(1_000.0), (1.0, 1e6))),
+    knob("targets", |w| w.targets, Whole(Unit::None, Is(100.0), (1.0, 1e6))),
+];
+
+const fn amount(usual: Usual) -> Kind {
+    Number(Unit::None, usual, (0.0, 100.0))
+}
+
+// ----- servers -----
+
+/// The five loads of a server.
+pub const LOADS: &[(&str, Word)] = &[
+    ("cpu", |w| w.load_cpu),
+    ("mem", |w| w.load_mem),
+    ("net", |w| w.load_net),
+    ("disk", |w| w.load_disk),
+    ("rooms", |w| w.load_rooms),
+];
+
+/// What a server has besides slots and speed.
+pub const SERVER: &[Knob] = &[
+    knob("weight", |w| w.server_weight, Number(Unit::None, Is(1.0), (0.0, 10.0))),
+    knob(
+        "discipline",
+        |w| w.discipline,
+        Kind::Words(&[("slots", |w| w.discipline_slots), ("sharing", |w| w.discipline_sharing)], 0),
+    ),
+    helped(
+        "max_in_flight",
+        |w| w.most_in_flight,
+        |w| w.off_at_zero,
+        Whole(Unit::Requests, Off, (0.0, 512.0)),
+    ),
+    helped("capacity.mem", |w| w.load_mem, |w| w.capacity_help, amount(Enough)),
+    knob("capacity.net", |w| w.load_net, amount(Enough)),
+    knob("capacity.disk", |w| w.load_disk, amount(Enough)),
+    knob("capacity.rooms", |w| w.load_rooms, amount(Enough)),
+];
+
+const PART: (f64, f64) = (0.0, 1.0);
+const TAU: Knob = knob("tau_us", |w| w.tau, Number(Unit::S, Is(10e6), (0.01, 60.0)));
+
+const fn dead_band(usual: f64) -> Knob {
+    knob("dead_band", |w| w.dead_band, Number(Unit::None, Is(usual), (0.0, 0.2)))
+}
+
+const fn smoothing(usual: f64) -> Knob {
+    helped("smoothing", |w| w.smoothing, |w| w.smoothing_help, Number(Unit::None, Is(usual), (0.0, 0.99)))
+}
+
+const fn coefficient(usual: f64) -> Kind {
+    Number(Unit::None, Is(usual), PART)
+}
+
+/// Which server takes a request.
+pub static BALANCER: Choice = Choice {
+    tag: "policy",
+    arms: &[
+        arm("least_connections", |w| w.least_connections, |w| w.about_least, icons::PLOT_LEAST, &[]),
+        arm("round_robin", |w| w.round_robin, |w| w.about_round, icons::PLOT_ROUND, &[]),
+        arm("join_shortest_queue", |w| w.join_shortest_queue, |w| w.about_shortest, icons::PLOT_LEAST, &[]),
+        arm(
+            "power_of_two",
+            |w| w.power_of_two,
+            |w| w.about_power,
+            icons::PLOT_LEAST,
+            &[knob("choices", |w| w.drawn, Whole(Unit::None, Is(2.0), (2.0, 16.0)))],
+        ),
+        arm(
+            "weighted_least_connections",
+            |w| w.weighted_least_connections,
+            |w| w.about_weighted_least,
+            icons::PLOT_WEIGHT,
+            &[],
+        ),
+        arm(
+            "weighted_round_robin",
+            |w| w.weighted_round_robin,
+            |w| w.about_weighted_round,
+            icons::PLOT_WEIGHT,
+            &[knob(
+                "weights",
+                |w| w.weights_from,
+                Kind::Words(
+                    &[("configured", |w| w.weights_configured), ("reported", |w| w.weights_reported)],
+                    0,
+                ),
+            )],
+        ),
+        arm("random", |w| w.random, |w| w.about_random, icons::PLOT_WEIGHT, &[]),
+        arm(
+            "consistent_hash",
+            |w| w.consistent_hash,
+            |w| w.about_consistent,
+            icons::PLOT_HASH,
+            &[
+                knob(
+                    "by",
+                    |w| w.hash_by,
+                    Kind::Words(&[("source", |w| w.hash_source), ("target", |w| w.hash_target)], 0),
+                ),
+                knob(
+                    "table",
+                    |w| w.hash_table,
+                    Kind::Words(&[("ring", |w| w.hash_ring), ("maglev", |w| w.hash_maglev)], 1),
+                ),
+            ],
+        ),
+        arm("source_hash", |w| w.source_hash, |w| w.about_source_hash, icons::PLOT_HASH, &[]),
+        arm("destination_hash", |w| w.destination_hash, |w| w.about_target_hash, icons::PLOT_HASH, &[]),
+        arm("least_time", |w| w.least_time, |w| w.about_least_time, icons::PLOT_TIME, &[TAU]),
+        arm("peak_ewma", |w| w.peak_ewma, |w| w.about_peak, icons::PLOT_TIME, &[TAU]),
+        arm(
+            "dnf",
+            |w| w.dnf,
+            |w| w.about_dnf,
+            icons::PLOT_FEEDBACK,
+            &[
+                knob("gain", |w| w.gain, Number(Unit::None, Is(0.2), (0.0, 2.0))),
+                dead_band(0.03),
+                knob("step", |w| w.largest_step, Number(Unit::None, Is(0.3), (0.01, 1.0))),
+                smoothing(0.5),
+                knob("group", |w| w.group_width, Number(Unit::None, Is(0.1), PART)),
+                knob("min", |w| w.weight_min, Number(Unit::Times, Is(0.1), (0.01, 1.0))),
+                knob("max", |w| w.weight_max, Number(Unit::Times, Is(8.0), (1.0, 100.0))),
+                helped("short", |w| w.loads_short, |w| w.loads_help, Kind::Set(LOADS)),
+                knob("session", |w| w.loads_session, Kind::Set(LOADS)),
+            ],
+        ),
+        arm(
+            "dnf_published",
+            |w| w.dnf_published,
+            |w| w.about_dnf_published,
+            icons::PLOT_FEEDBACK,
+            &[
+                knob("gain", |w| w.gain, Number(Unit::None, Is(5.0), (0.0, 50.0))),
+                knob("target", |w| w.load_target, Number(Unit::None, Is(0.8), (0.01, 1.0))),
+                helped("target_mean", |w| w.target_mean, |w| w.target_mean_help, Flag(false)),
+                knob("groups", |w| w.groups, Whole(Unit::None, Is(3.0), (1.0, 16.0))),
+                knob(
+                    "group_by",
+                    |w| w.group_by,
+                    Kind::Words(&[("width", |w| w.group_by_width), ("rank", |w| w.group_by_rank)], 0),
+                ),
+                knob("weighted", |w| w.turns_weighted, Flag(false)),
+                knob(
+                    "initial",
+                    |w| w.weight_initial,
+                    Kind::Words(
+                        &[
+                            ("equal", |w| w.initial_equal),
+                            ("weight", |w| w.initial_weight),
+                            ("capacity", |w| w.initial_capacity),
+                        ],
+                        0,
+                    ),
+                ),
+                knob("base", |w| w.weight_base, Number(Unit::None, Is(50.0), (1.0, 1000.0))),
+                knob("min", |w| w.weight_min, Number(Unit::None, Is(1.0), (0.01, 100.0))),
+                knob("max_factor", |w| w.weight_max, Number(Unit::Times, Is(2.0), (1.01, 100.0))),
+                smoothing(0.0),
+                dead_band(0.0),
+                knob("threshold", |w| w.least_change, Number(Unit::None, Is(0.0), (0.0, 20.0))),
+                knob("damping", |w| w.damping, Number(Unit::None, Is(0.0), (0.0, 0.99))),
+                helped("coefficients.cpu", |w| w.load_cpu, |w| w.coefficients_help, coefficient(0.3)),
+                knob("coefficients.mem", |w| w.load_mem, coefficient(0.15)),
+                knob("coefficients.net", |w| w.load_net, coefficient(0.25)),
+                knob("coefficients.disk", |w| w.load_disk, coefficient(0.1)),
+                knob("coefficients.rooms", |w| w.load_rooms, coefficient(0.2)),
+            ],
+        ),
+    ],
+};
+
+/// Where groups of balancers begin in the table, and what they go by.
+pub const BALANCER_GROUPS: &[(usize, Word)] = &[
+    (0, |w| w.balance_simple),
+    (4, |w| w.balance_weight),
+    (7, |w| w.balance_hash),
+    (10, |w| w.balance_latency),
+    (12, |w| w.balance_feedback),
+];
+
+/// What is made of reports, failures and silence.
+pub const FEEDBACK: &[Knob] = &[
+    knob("period_us", |w| w.report_period, Number(Unit::S, Is(10e6), (0.1, 120.0))),
+    helped("overload", |w| w.overload, |w| w.overload_help, Kind::Set(LOADS)),
+    helped("limit", |w| w.load_limit, |w| w.load_limit_help, Number(Unit::None, Is(0.95), (0.1, 1.0))),
+    knob("clear", |w| w.load_clear, Number(Unit::None, Is(0.9), (0.1, 1.0))),
+    knob("silence_us", |w| w.silence, Number(Unit::S, Is(180e6), (1.0, 600.0))),
+    helped("eject_after", |w| w.eject_after, |w| w.never_at_zero, Whole(Unit::Times, Is(0.0), (0.0, 20.0))),
+    knob("eject_us", |w| w.eject_for, Number(Unit::S, Is(30e6), (0.1, 300.0))),
+    knob("eject_at_most", |w| w.eject_most, Number(Unit::None, Is(0.5), PART)),
+    helped("panic_below", |w| w.panic_below, |w| w.panic_help, Number(Unit::None, Is(0.0), PART)),
+    helped("slow_start_us", |w| w.slow_start, |w| w.never_at_zero, Number(Unit::S, Is(0.0), (0.0, 120.0))),
+];
+
+// ----- events -----
+
+/// What becomes of reports.
+pub const REPORTS: &[(&str, Word)] =
+    &[("normal", |w| w.reports_normal), ("stuck", |w| w.reports_stuck), ("lost", |w| w.reports_lost)];
+
+const FACTOR: Knob = knob("factor", |w| w.event_factor, Number(Unit::Times, Need(1.5), (0.0, 5.0)));
+
+/// What may happen, with its numbers; those from the third on happen to a server.
+pub static EVENT: Choice = Choice {
+    tag: "do",
+    arms: &[
+        plain("load", |w| w.event_load, &[FACTOR]),
+        plain("service", |w| w.event_service, &[FACTOR]),
+        plain("server_down", |w| w.event_down, &[]),
+        plain("server_up", |w| w.event_up, &[]),
+        plain(
+            "server_speed",
+            |w| w.event_speed,
+            &[knob("speed", |w| w.server_speed, Number(Unit::Times, Need(0.5), (0.05, 5.0)))],
+        ),
+        plain(
+            "server_flapping",
+            |w| w.event_flapping,
+            &[
+                knob("period_us", |w| w.flap_period, Number(Unit::S, Need(10e6), (0.1, 120.0))),
+                knob("times", |w| w.flap_times, Whole(Unit::Times, Is(10.0), (1.0, 100.0))),
+            ],
+        ),
+        plain(
+            "neighbour",
+            |w| w.event_neighbour,
+            &[helped(
+                "share",
+                |w| w.neighbour,
+                |w| w.neighbour_help,
+                Number(Unit::None, Need(0.5), (0.0, 0.99)),
+            )],
+        ),
+        plain(
+            "server_reports",
+            |w| w.event_reports,
+            &[knob("state", |w| w.reports, Kind::Words(REPORTS, 0))],
+        ),
+    ],
+};
+
 // ----- priority -----
 
 /// How a level is made.
@@ -938,6 +1226,7 @@ mod tests {
     #[track_caller]
     fn check(schema: &Value, name: &str, knobs: &[Knob], tag: &str, part: bool) {
         let object = &schema["properties"];
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
         let keys: Vec<&str> = knobs.iter().filter_map(|k| k.key.split('.').next()).collect();
         for key in object.as_object().expect("an object").keys().filter(|k| *k != tag && !part) {
             assert!(keys.contains(&key.as_str()), "{name}.{key} has no knob");
@@ -948,7 +1237,10 @@ mod tests {
             let usual = match knob.kind {
                 Number(_, Is(x), _) | Whole(_, Is(x), _) => Some(x.into()),
                 Flag(x) => Some(Value::from(x)),
-                Kind::Words(words, i) => Some(words[i].0.into()),
+                // What must be written has no default.
+                Kind::Words(words, i) if !required.contains(&Value::from(knob.key)) => {
+                    Some(words[i].0.into())
+                }
                 _ => None,
             };
             let same = |a: &Value, b: &Value| a == b || a.as_f64().is_some_and(|x| Some(x) == b.as_f64());
@@ -979,12 +1271,22 @@ mod tests {
             ("size", &SIZE),
             ("adapt", &ADAPT),
             ("split_by", &SPLIT_BY),
+            ("balancer", &BALANCER),
         ] {
             check_choice(&schema, def, choice);
         }
         check(shape(&schema, "stage", None), "stage", STAGE, "", true);
         check(shape(&schema, "stage", None), "stage", &[SPLIT, LENDING, DITHER], "", true);
         check(shape(&schema, "class", None), "class", CLASS, "", true);
+        check(shape(&schema, "class", None), "class", CLASS_AT_SERVERS, "", true);
+        check(shape(&schema, "server", None), "server", SERVER, "", true);
+        check(shape(&schema, "feedback", None), "feedback", FEEDBACK, "", false);
+        let events = schema["$defs"]["event"]["oneOf"].as_array().expect("a choice");
+        assert_eq!(events.len(), EVENT.arms.len(), "events");
+        for arm in EVENT.arms {
+            let there = shape(&schema, "event", Some((EVENT.tag, arm.word)));
+            check(there, arm.word, arm.knobs, EVENT.tag, true);
+        }
         check(shape(&schema, "priority", None), "priority", PRIORITY, "", false);
     }
 
@@ -1030,6 +1332,59 @@ mod tests {
                 panic!("{how}: {e}");
             }
         }
+    }
+
+    #[test]
+    fn every_balancer_can_be_chosen_and_run_and_is_in_a_group() {
+        let mut s = wire();
+        for (i, arm) in BALANCER.arms.iter().enumerate() {
+            choose(&mut s, "balancer", &BALANCER, i);
+            assert_eq!(s.balancer.word(), arm.word);
+            assert_eq!(
+                balancer_name(&s.balancer, &crate::words::ENGLISH),
+                (arm.name)(&crate::words::ENGLISH)
+            );
+            if let Err(e) = Scenario::check(s.clone()) {
+                panic!("{}: {e}", arm.word);
+            }
+        }
+        let begins: Vec<&str> = BALANCER_GROUPS.iter().map(|(at, _)| BALANCER.arms[*at].word).collect();
+        let want =
+            ["least_connections", "weighted_least_connections", "consistent_hash", "least_time", "dnf"];
+        assert_eq!(begins, want);
+    }
+
+    #[test]
+    fn coefficients_always_sum_to_one() {
+        let mut s = wire();
+        let at = BALANCER.arms.iter().position(|arm| arm.word == "dnf_published").expect("there");
+        choose(&mut s, "balancer", &BALANCER, at);
+        let knobs: Vec<&Knob> =
+            BALANCER.arms[at].knobs.iter().filter(|k| k.key.starts_with("coef")).collect();
+        assert_eq!(knobs.len(), LOADS.len());
+        for (i, to) in [(0, 0.5), (4, 0.0), (2, 1.0), (1, 0.3), (3, 0.123_456)] {
+            turn(&mut s, &format!("balancer.{}", knobs[i].key), knobs[i], to);
+            assert_eq!(shown(at_balancer(&s).as_ref(), knobs[i].key, knobs[i]), to, "what was asked for");
+            if let Err(e) = Scenario::check(s.clone()) {
+                panic!("{} = {to}: {e}", knobs[i].key);
+            }
+        }
+    }
+
+    fn at_balancer(s: &ScenarioV1) -> Option<Value> {
+        at(&json(s), "balancer").cloned()
+    }
+
+    #[test]
+    fn a_capacity_goes_without_the_others() {
+        let mut s = wire();
+        let knob = |key: &str| SERVER.iter().find(|k| k.key == key).expect("a knob");
+        for (key, to) in [("capacity.mem", 16.0), ("capacity.net", 100.0), ("capacity.mem", 0.0)] {
+            turn(&mut s, &format!("servers[0].{key}"), knob(key), to);
+        }
+        assert_eq!((s.servers[0].capacity.mem, s.servers[0].capacity.net), (None, Some(100.0)));
+        turn(&mut s, "servers[0].max_in_flight", knob("max_in_flight"), 0.0);
+        assert_eq!(s.servers[0].max_in_flight, None);
     }
 
     #[test]

@@ -102,6 +102,7 @@ pub fn picture(scene: &HtmlElement, classes: usize, stages: usize) -> Boxes {
             card: within.rect(e),
             marks: within.find(e, ".marks"),
             load: within.find(e, ".load"),
+            bars: within.find(e, ".bars"),
         })
         .collect();
     boxes.classifier = classifier(&within, scene, &boxes);

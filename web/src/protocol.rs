@@ -40,6 +40,11 @@ pub enum Order {
         /// Which run.
         run: u32,
     },
+    /// Begins or ends to write down how servers are picked, in this run and those that follow.
+    Explain {
+        /// Whether to.
+        on: bool,
+    },
     /// The next raw message is the content of a log or trace file.
     ReadLog {
         /// Its name, for the answer.
@@ -135,6 +140,7 @@ impl From<Order> for Note {
             Order::Advance { run, to_s } => Self { number: to_s, ..Self::new("advance", run) },
             Order::Seek { run, to_s } => Self { number: to_s, ..Self::new("seek", run) },
             Order::StepEvent { run } => Self::new("step_event", run),
+            Order::Explain { on } => Self { count: u64::from(on), ..Self::new("explain", 0) },
             Order::ReadLog { name } => Self { text: name, ..Self::new("read_log", 0) },
         }
     }
@@ -150,6 +156,7 @@ impl Note {
             "advance" => Order::Advance { run, to_s: number },
             "seek" => Order::Seek { run, to_s: number },
             "step_event" => Order::StepEvent { run },
+            "explain" => Order::Explain { on: count != 0 },
             "read_log" => Order::ReadLog { name: text },
             _ => return None,
         })
@@ -376,6 +383,7 @@ mod tests {
                 ..StageFrame::default()
             }],
             servers: vec![],
+            decision: None,
         }
     }
 
@@ -386,6 +394,7 @@ mod tests {
             Order::Advance { run: 3, to_s: 2.0 },
             Order::Seek { run: 4, to_s: 0.0 },
             Order::StepEvent { run: 4 },
+            Order::Explain { on: true },
             Order::ReadLog { name: "a.log".into() },
         ];
         for order in orders {

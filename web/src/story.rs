@@ -4,11 +4,11 @@
 //! waits far from its target or held by a controller, wasted work, loss, a control at its stop, waits. They are told in another: who is served best comes first, what is broken last.
 
 use crate::draw::PictureModel;
-use crate::draw::model::{StageClassView, StageView};
+use crate::draw::model::{ServerView, StageClassView, StageView, Standing};
 use crate::figures;
 use crate::words::{Words, fill};
 use tidegate_core::frame::{LoopFrame, SplitState};
-use tidegate_core::scenario::v1::{LawV1, LoadV1, SizeV1};
+use tidegate_core::scenario::v1::{KindV1, LawV1, LoadV1, SizeV1};
 use tidegate_core::scenario::{Action, Class, Scenario, ServerSpec, Work};
 use tidegate_core::time::{Duration, Instant};
 
@@ -107,7 +107,10 @@ pub fn demand(scenario: &Scenario, model: &PictureModel, offered: &[f64]) -> Opt
     let rate: f64 = offered.iter().sum();
     let size = |c: &Class| c.size.as_ref().map_or(0.0, SizeV1::mean_bytes);
     let bytes: f64 = scenario.classes.iter().zip(offered).map(|(c, r)| size(c) * r).sum();
-    let work: f64 = scenario.classes.iter().zip(offered).map(|(c, r)| mean_s(&c.service) * r).sum();
+    // A session holds a part of a core for as long as it stays.
+    let cores = |c: &Class| if c.kind == KindV1::Session { c.demand.cpu } else { 1.0 };
+    let work: f64 =
+        scenario.classes.iter().zip(offered).map(|(c, r)| cores(c) * mean_s(&c.service) * r).sum();
     for (k, stage) in scenario.stages.iter().enumerate() {
         let served = match &stage.work {
             Work::Own(law, batch) => {
@@ -229,11 +232,24 @@ impl Teller<'_> {
     }
 
     fn broken(&mut self) -> Vec<Fact> {
-        let down: Vec<usize> =
-            (0..self.model.servers.len()).filter(|&i| !self.model.servers[i].up).take(2).collect();
-        down.into_iter()
+        let servers = &self.model.servers;
+        let down = (0..servers.len()).filter(|&i| !servers[i].up);
+        // Who leaves on request is no news.
+        let barred = (0..servers.len()).filter(|&i| {
+            matches!(servers[i].standing, Standing::Overloaded | Standing::Silent | Standing::Ejected)
+        });
+        let broken: Vec<usize> = down.chain(barred).take(2).collect();
+        (broken.into_iter())
             .map(|i| {
                 let name = vec![Piece::Strong(self.scenario.servers[i].name.clone())];
+                let view = &self.model.servers[i];
+                if view.up {
+                    self.note(8, i, &[]);
+                    self.shape.push(view.standing as u32);
+                    let why = vec![Piece::Text(standing(self.words, view))];
+                    let pieces = Self::pieces(self.words.fact_left_out, &[name, why]);
+                    return Fact { importance: 0, place: 4, pieces };
+                }
                 let since = down_since(self.scenario, i, self.model.now_s);
                 self.note(1, i, &[]);
                 let pieces = match since {
@@ -456,6 +472,10 @@ impl Teller<'_> {
             self.note(10, 0, &[]);
             return (w.all_down.to_owned(), None);
         }
+        if !servers.is_empty() && servers.iter().all(|s| s.is_left_out() && s.picked.per_s <= 0.0) {
+            self.note(18, 0, &[]);
+            return (w.all_left_out.to_owned(), None);
+        }
         if live {
             self.note(11, 0, &[rate]);
             return (fill(w.demand_live, &[&figures::rate(rate)]), None);
@@ -536,6 +556,22 @@ pub fn tell(
     Story { headline, lead, demand, shape: teller.shape, figures: teller.figures }
 }
 
+/// How a server stands, in a word or two.
+#[must_use]
+pub fn standing(w: &Words, view: &ServerView) -> String {
+    let word = match view.standing {
+        Standing::Fit => w.stands_fit,
+        Standing::Warming => return fill(w.stands_warming, &[&figures::percent(view.warm)]),
+        Standing::Draining => w.stands_draining,
+        Standing::Overloaded => w.stands_overloaded,
+        Standing::Silent => w.stands_silent,
+        Standing::Ejected => w.stands_ejected,
+        Standing::Gone => w.stands_gone,
+        Standing::Down => w.server_down,
+    };
+    word.to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -572,6 +608,34 @@ mod tests {
         assert!(crowd.differs_from(&calm));
         let zh = tell(&CHINESE, &scenario, &model, false, &|_| None);
         assert!(zh.plain().contains("api-4 已下线 19 s"), "{}", zh.plain());
+    }
+
+    #[test]
+    fn who_is_left_out_is_told_with_the_reason() {
+        let (scenario, mut model) = at("flash-crowd", 45.0, 50.0);
+        model.servers[1].standing = Standing::Overloaded;
+        model.servers[2].standing = Standing::Draining;
+        let told = |words, model: &PictureModel| tell(words, &scenario, model, false, &|_| None);
+        let story = told(&ENGLISH, &model);
+        assert!(story.plain().contains("api-2 gets nothing new: overloaded."), "{}", story.plain());
+        assert!(!story.plain().contains("api-3"), "who leaves on request is no news: {}", story.plain());
+        assert!(told(&CHINESE, &model).plain().contains("api-2 不再接新请求：过载。"));
+        for server in &mut model.servers {
+            server.standing = Standing::Silent;
+        }
+        let served = told(&ENGLISH, &model);
+        assert_ne!(served.headline, ENGLISH.all_left_out, "for want of others they are used");
+        model.servers.iter_mut().for_each(|server| server.picked.per_s = 0.0);
+        assert_eq!(told(&ENGLISH, &model).headline, ENGLISH.all_left_out);
+    }
+
+    #[test]
+    fn sessions_ask_for_the_part_of_a_core_that_they_hold() {
+        // Paper B, 2.4: 200 × 0.3 + 120 × 0.5 + 80 cores of 320, less the pauses between sessions.
+        let (scenario, model) = at("red5-dnf", 400.0, 420.0);
+        let offered: Vec<f64> = model.classes.iter().map(|c| c.offered.per_s).collect();
+        let (rho, at_servers) = demand(&scenario, &model, &offered).expect("a demand");
+        assert!(at_servers && (0.4..0.9).contains(&rho), "{rho}");
     }
 
     #[test]

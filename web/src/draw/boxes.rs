@@ -70,8 +70,10 @@ pub struct ServerBoxes {
     pub card: Rect,
     /// Area of the marks in flight; empty on compact cards.
     pub marks: Rect,
-    /// Area of the load bar.
+    /// Bar of places in use.
     pub load: Rect,
+    /// Area of the loads that the server reports; empty where none does.
+    pub bars: Rect,
 }
 
 /// A part of the picture.

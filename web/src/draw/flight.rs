@@ -62,7 +62,7 @@ fn time(leg: &Leg) -> f64 {
 /// How much faster marks fly when the run plays `speed` times as fast as real time.
 #[must_use]
 pub fn pace(speed: f64) -> f64 {
-    speed.max(0.0).powf(0.3).clamp(0.35, 2.2)
+    libm::pow(speed.max(0.0), 0.3).clamp(0.35, 2.2)
 }
 
 /// Requests one leg has seen.

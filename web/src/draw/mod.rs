@@ -13,6 +13,7 @@
 //! ```
 
 pub mod boxes;
+mod cards;
 pub mod flight;
 pub mod gauge;
 pub mod geom;

@@ -5,9 +5,12 @@
 //! themselves do not do. With no time between them every rate is 0 and every wait unknown.
 
 use tidegate_core::admission::MAX_P_STOP;
-use tidegate_core::frame::{Frame, Gauged, LevelFrame, SplitFrame, SplitState, StageClassFrame, StageFrame};
+use tidegate_core::balance::bar;
+use tidegate_core::frame::{
+    Frame, Gauged, LevelFrame, ServerFrame, SplitFrame, SplitState, StageClassFrame, StageFrame,
+};
 use tidegate_core::id::StageId;
-use tidegate_core::scenario::v1::{AdaptV1, AgeingV1, CountV1, PerV1, QueueV1};
+use tidegate_core::scenario::v1::{AdaptV1, AgeingV1, CountV1, KindV1, PerV1, QueueV1};
 use tidegate_core::scenario::{Class, Scenario, StageSpec};
 
 /// What the picture needs to know of a scenario; made once, used for every frame.
@@ -22,6 +25,12 @@ pub struct Cast {
     pub stages: Vec<CastStage>,
     /// Requests each server works on at once.
     pub server_slots: Vec<u32>,
+    /// Whether the balancer changes weights by itself.
+    pub moves_weights: bool,
+    /// Whether there are short requests, and whether there are sessions.
+    pub kinds: [bool; 2],
+    /// A report older than this is stale, in seconds: two were missed.
+    pub stale_s: f64,
 }
 
 /// A class of the scenario.
@@ -84,11 +93,17 @@ impl Cast {
             split: s.is_split(),
             serving: scenario.serving_stage.is_some_and(|serving| usize::from(serving.0) == k),
         };
-        Self::new(
-            scenario.classes.iter().map(class).collect(),
-            scenario.stages.iter().enumerate().map(stage).collect(),
-            scenario.servers.iter().map(|s| s.slots).collect(),
-        )
+        let has = |kind| scenario.classes.iter().any(|c| c.kind == kind);
+        Self {
+            moves_weights: scenario.balancer.goes_by_reports(),
+            kinds: [has(KindV1::Short), has(KindV1::Session)],
+            stale_s: 2.0 * scenario.feedback.period_us as f64 * 1e-6,
+            ..Self::new(
+                scenario.classes.iter().map(class).collect(),
+                scenario.stages.iter().enumerate().map(stage).collect(),
+                scenario.servers.iter().map(|s| s.slots).collect(),
+            )
+        }
     }
 
     /// A cast from its parts.
@@ -96,7 +111,7 @@ impl Cast {
     pub fn new(classes: Vec<CastClass>, stages: Vec<CastStage>, server_slots: Vec<u32>) -> Self {
         let mut order: Vec<usize> = (0..classes.len()).collect();
         super::geom::sort_few(&mut order, |&a, &b| classes[a].level > classes[b].level);
-        Self { order, classes, stages, server_slots }
+        Self { order, classes, stages, server_slots, stale_s: f64::INFINITY, ..Self::default() }
     }
 
     /// Level that a class queues at, at a stage.
@@ -155,6 +170,8 @@ pub struct PictureModel {
     pub servers: Vec<ServerView>,
     /// Whether the classes ask for different waits, so that a target for the shares of wait exists.
     pub has_wait_targets: bool,
+    /// Whether servers are told apart by weight.
+    pub weighed: bool,
 }
 
 /// One class.
@@ -259,13 +276,51 @@ pub struct StageClassView {
     pub oldest_wait_s: f64,
 }
 
+/// How a server stands: the first that is true of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// It takes work.
+    #[default]
+    Fit,
+    /// It has just come back and gets a growing part of its share.
+    Warming,
+    /// It asked to get nothing new.
+    Draining,
+    /// A load it reported is above its limit.
+    Overloaded,
+    /// It used to report and no longer does.
+    Silent,
+    /// It failed too often.
+    Ejected,
+    /// It is registered no longer.
+    Gone,
+    /// It cannot be reached.
+    Down,
+}
+
 /// One server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerView {
-    /// Whether the gateway sends to it.
+    /// Whether it can be reached.
     pub up: bool,
-    /// What the balancer makes of it; larger gets more.
+    /// How it stands.
+    pub standing: Standing,
+    /// Share of its share that it gets while it warms up, 0 to 1.
+    pub warm: f64,
+    /// What the balancer makes of it, larger gets more: for sessions, where there are no other requests.
     pub weight: f64,
+    /// The same for sessions, if it is another.
+    pub session_weight: Option<f64>,
+    /// The group it is in, 1 the one that gets new work; 0 where there are no groups.
+    pub group: u8,
+    /// What it reported last: processors, memory, network, disk, rooms.
+    pub loads: [Option<f64>; 5],
+    /// Age of that report, in seconds.
+    pub report_age_s: Option<f64>,
+    /// Whether reports are overdue.
+    pub stale: bool,
+    /// Sessions there, of those in flight.
+    pub sessions: u32,
     /// Requests it works on at once.
     pub slots: u32,
     /// Requests in flight, by class.
@@ -333,6 +388,18 @@ impl ServerView {
         total(self.in_flight.iter().copied())
     }
 
+    /// Whether it gets nothing new, for whatever reason.
+    #[must_use]
+    pub const fn is_left_out(&self) -> bool {
+        !matches!(self.standing, Standing::Fit | Standing::Warming)
+    }
+
+    /// Whether it says anything about its load.
+    #[must_use]
+    pub fn reports(&self) -> bool {
+        self.loads.iter().any(Option::is_some)
+    }
+
     /// Share of its places in use now, 0 to 1.
     #[must_use]
     pub fn utilisation(&self) -> f64 {
@@ -356,6 +423,7 @@ impl PictureModel {
             order: cast.order.clone(),
             classes: (0..cast.classes.len()).map(|c| rate.class(c)).collect(),
             stages: (0..now.stages.len()).map(|k| rate.stage(k)).collect(),
+            weighed: cast.moves_weights || uneven(now.servers.iter().map(|s| s.weight)),
             servers: rate.servers(),
             has_wait_targets: cast.has_wait_targets(),
         }
@@ -513,9 +581,23 @@ impl Rate<'_> {
         let mut servers: Vec<ServerView> = (self.now.servers.iter().enumerate())
             .map(|(i, b)| {
                 let a = self.before.servers.get(i);
+                let (weight, session_weight) = match self.cast.kinds {
+                    [false, true] => (b.session_weight, None),
+                    [_, sessions] => {
+                        (b.weight, Some(b.session_weight).filter(|&s| sessions && s != b.weight))
+                    }
+                };
                 ServerView {
                     up: b.up,
-                    weight: b.weight,
+                    standing: standing(b),
+                    warm: b.warm,
+                    weight,
+                    session_weight,
+                    group: b.group,
+                    loads: b.loads.map(|load| load.is_finite().then_some(load)),
+                    report_age_s: b.report_age_s.is_finite().then_some(b.report_age_s),
+                    stale: b.report_age_s > self.cast.stale_s,
+                    sessions: b.sessions,
                     slots: self.cast.server_slots.get(i).copied().unwrap_or(1),
                     in_flight: b.in_flight.clone(),
                     picked: self.flow(a.map_or(0, |a| a.picked), b.picked),
@@ -529,6 +611,30 @@ impl Rate<'_> {
             servers.iter_mut().for_each(|s| s.share = s.picked.per_s / all);
         }
         servers
+    }
+}
+
+/// Whether these are not all alike.
+fn uneven(mut values: impl Iterator<Item = f64>) -> bool {
+    let first = values.next();
+    values.any(|value| Some(value) != first)
+}
+
+/// How a server stands.
+fn standing(server: &ServerFrame) -> Standing {
+    const BARS: [(u8, Standing); 5] = [
+        (bar::GONE, Standing::Gone),
+        (bar::EJECTED, Standing::Ejected),
+        (bar::SILENT, Standing::Silent),
+        (bar::OVERLOADED, Standing::Overloaded),
+        (bar::DRAINING, Standing::Draining),
+    ];
+    let barred = BARS.into_iter().find(|(bar, _)| server.bars & bar != 0);
+    match barred {
+        _ if !server.up => Standing::Down,
+        Some((_, standing)) => standing,
+        None if server.warm < 1.0 => Standing::Warming,
+        None => Standing::Fit,
     }
 }
 
@@ -586,7 +692,7 @@ fn lanes(cast: &Cast, k: usize, stage: &StageFrame) -> Vec<Vec<(usize, u32)>> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use tidegate_core::frame::{ClassFrame, ServerFrame};
+    use tidegate_core::frame::ClassFrame;
     use tidegate_core::time::Instant;
 
     /// Classes 0, 1, 2 at levels 0, 2, 1; an entry stage and a serving stage; two servers.
@@ -629,17 +735,19 @@ pub(super) mod tests {
         let server = |in_flight: Vec<u32>| ServerFrame {
             up: true,
             weight: 1.0,
+            warm: 1.0,
             max_in_flight: u32::MAX,
             in_flight,
             picked: 5 * scale,
             completed: 4 * scale,
-            failed: 0,
+            ..ServerFrame::default()
         };
         Frame {
             now: Instant::from_nanos((at_s * 1e9) as u64),
             classes: (1..=3).map(class).collect(),
             stages: vec![stage(vec![0; 9]), stage(vec![30, 0, 0, 7, 0, 20, 1, 10, 0])],
             servers: vec![server(vec![1, 0, 0]), server(vec![0, 3, 5])],
+            decision: None,
         }
     }
 
@@ -761,6 +869,59 @@ pub(super) mod tests {
         };
         let model = PictureModel::new(&cast(), &spent(10.0, 1, 5.0, 1.0), &spent(12.0, 3, 9.0, 2.0));
         assert_eq!((model.stages[0].wasted, model.stages[1].wasted), (0.0, 0.25));
+    }
+
+    /// The view of a server of which `change` is told.
+    fn server(cast: &Cast, change: impl Fn(&mut ServerFrame)) -> ServerView {
+        let mut now = frame(1.0, 1);
+        change(&mut now.servers[0]);
+        PictureModel::new(cast, &now, &now).servers[0].clone()
+    }
+
+    #[test]
+    fn the_gravest_of_what_bars_a_server_is_shown() {
+        let check = |change: fn(&mut ServerFrame), want| {
+            assert_eq!(server(&cast(), change).standing, want);
+        };
+        check(|_| (), Standing::Fit);
+        check(|s| s.warm = 0.4, Standing::Warming);
+        check(|s| (s.warm, s.bars) = (0.4, bar::DRAINING), Standing::Draining);
+        check(|s| s.bars = bar::OVERLOADED | bar::DRAINING, Standing::Overloaded);
+        check(|s| s.bars = bar::OVERLOADED | bar::SILENT, Standing::Silent);
+        check(|s| s.bars = bar::SILENT | bar::EJECTED, Standing::Ejected);
+        check(|s| s.bars = bar::EJECTED | bar::GONE, Standing::Gone);
+        check(|s| (s.up, s.bars) = (false, bar::OVERLOADED), Standing::Down);
+    }
+
+    #[test]
+    fn a_report_is_stale_when_two_are_missed() {
+        let cast = Cast { stale_s: 20.0, ..cast() };
+        let at = |age_s: f64| {
+            let view = server(&cast, |s| {
+                s.report_age_s = age_s;
+                s.loads = [0.5, f64::NAN, 0.0, f64::NAN, f64::NAN];
+            });
+            (view.stale, view.report_age_s, view.loads.map(|load| load.is_some()))
+        };
+        let known = [true, false, true, false, false];
+        assert_eq!(at(20.0), (false, Some(20.0), known));
+        assert_eq!(at(20.5), (true, Some(20.5), known));
+        assert_eq!(at(f64::NAN), (false, None, known), "nothing is late that never came");
+    }
+
+    #[test]
+    fn the_weight_shown_is_that_of_the_work_there_is() {
+        let of = |kinds| {
+            let view = server(&Cast { kinds, ..cast() }, |s| (s.weight, s.session_weight) = (0.5, 2.0));
+            (view.weight, view.session_weight)
+        };
+        assert_eq!(of([true, false]), (0.5, None));
+        assert_eq!(of([false, true]), (2.0, None));
+        assert_eq!(of([true, true]), (0.5, Some(2.0)));
+        let mut now = frame(1.0, 1);
+        assert!(!PictureModel::new(&cast(), &now, &now).weighed, "all alike");
+        now.servers[1].weight = 3.0;
+        assert!(PictureModel::new(&cast(), &now, &now).weighed);
     }
 
     #[test]

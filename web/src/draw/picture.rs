@@ -3,10 +3,11 @@
 //! [`Picture::paint`] takes where the parts are, what they should say and how they should look; it keeps
 //! only what must outlive a frame: marks in flight and two scales that should not flicker.
 
-use super::boxes::{Boxes, Orientation, PoolBoxes, ServerBoxes};
+use super::boxes::{Boxes, Orientation, PoolBoxes};
+use super::cards::{card, places};
 use super::flight::Flight;
 use super::gauge;
-use super::geom::{QueueAxis, Rect, apportion, round_up_125, sort_few};
+use super::geom::{QueueAxis, Rect, round_up_125, sort_few};
 use super::lanes::{Axes, lanes, longest};
 use super::legs::{Leg, Travel, balancer_bar, legs, slot};
 use super::model::{PictureModel, ServerView, StageView};
@@ -140,9 +141,9 @@ impl Picture {
         let per_mark = |s: &StageView| round_up_125(f64::from(s.waiting) / f64::from(LANE_MARKS)) as u32;
         self.scales.lanes = model.stages.iter().map(per_mark).collect();
         self.scales.cells = pools.iter().map(|p| p.as_ref().map_or(0, |p| p.per_cell)).collect();
-        let places = boxes.servers.iter().map(|s| &s.marks).filter(|r| !r.is_empty()).map(card_places);
+        let room = boxes.servers.iter().map(|s| &s.marks).filter(|r| !r.is_empty()).map(places);
         let most = model.servers.iter().map(ServerView::in_flight_sum).max().unwrap_or(0);
-        self.scales.servers = requests_per_mark(most, places.map(|(c, r)| c * r).min().unwrap_or(1));
+        self.scales.servers = requests_per_mark(most, room.map(|(c, r)| c * r).min().unwrap_or(1));
         self.axes.truncate(model.stages.len());
         for (k, stage) in model.stages.iter().enumerate() {
             let fresh = gauge::queue_axis(stage, longest(stage));
@@ -393,109 +394,6 @@ fn wait_bar(pen: Pen<'_>, bar: &Rect, model: &PictureModel, k: usize) {
     pen.alpha(1.0);
 }
 
-const CARD_PITCH: (f64, f64) = (8.6, 9.2);
-
-/// Columns and rows of marks on a server card.
-fn card_places(area: &Rect) -> (usize, usize) {
-    let count = |length: f64, pitch: f64| (length / pitch).floor().max(1.0) as usize;
-    (count(area.w, CARD_PITCH.0), count(area.h, CARD_PITCH.1))
-}
-
-/// A server: frame, requests in flight, load.
-fn card(pen: Pen<'_>, at: &ServerBoxes, server: &ServerView, model: &PictureModel, per_mark: u32) {
-    if at.card.is_empty() {
-        return;
-    }
-    let edge = at.card.grown(-0.5, -0.5);
-    pen.round(&edge, 8.0);
-    if server.up {
-        pen.stroke(pen.theme.line, 1.0);
-    } else {
-        pen.ctx.save();
-        pen.ctx.clip();
-        pen.alpha(0.14);
-        pen.tiled(&edge, pen.patterns.loss());
-        pen.ctx.restore();
-        pen.dash(&[4.0, 3.0]);
-        pen.round(&edge, 8.0);
-        pen.stroke(pen.theme.loss, 1.0);
-        pen.dash(&[]);
-    }
-    weight_bar(pen, &at.card, server, model);
-    load_bar(pen, &at.load, server);
-    if server.up && !at.marks.is_empty() {
-        in_flight(pen, &at.marks, server, model, per_mark);
-    }
-}
-
-/// Left edge of a card: the weight against the largest of all; an empty trough where nothing is weighed.
-fn weight_bar(pen: Pen<'_>, card: &Rect, server: &ServerView, model: &PictureModel) {
-    let most = model.servers.iter().map(|s| s.weight).fold(0.0, f64::max);
-    if model.servers.iter().all(|s| s.weight == server.weight) || most <= 0.0 {
-        return;
-    }
-    let trough = Rect::new(card.x + 5.0, card.y + 6.0, 3.0, (card.h - 12.0).max(0.0));
-    pen.round(&trough, 1.5);
-    pen.fill(pen.theme.line);
-    if server.up {
-        let h = (server.weight / most).clamp(0.0, 1.0) * trough.h;
-        pen.round(&Rect::new(trough.x, trough.bottom() - h, 3.0, h), 1.5);
-        pen.fill(pen.theme.ink);
-    }
-}
-
-/// Places in use of all places; a bar of single places where they are few. Over 88 % it turns red.
-fn load_bar(pen: Pen<'_>, area: &Rect, server: &ServerView) {
-    if area.is_empty() {
-        return;
-    }
-    let upright = area.h > area.w;
-    let length = if upright { area.h } else { area.w };
-    let thick = (if upright { area.w } else { area.h }).min(8.0);
-    let few = server.slots <= 12 && thick >= 6.0 && length / f64::from(server.slots.max(1)) >= 4.0;
-    let parts = if few { server.slots.max(1) } else { 1 };
-    let gap = if parts > 1 { 1.5 } else { 0.0 };
-    let load = if server.up { server.utilisation() } else { 0.0 };
-    let colour = if load > 0.88 { pen.theme.loss } else { pen.theme.ink_2 };
-    let piece = |from: f64, to: f64| {
-        if upright {
-            Rect::new(area.right() - thick, area.bottom() - to, thick, to - from)
-        } else {
-            Rect::new(area.x + from, area.bottom() - thick, to - from, thick)
-        }
-    };
-    let each = length / f64::from(parts);
-    for i in 0..parts {
-        let from = f64::from(i) * each;
-        let filled = ((load * f64::from(parts) - f64::from(i)).clamp(0.0, 1.0)) * (each - gap);
-        pen.round(&piece(from, from + each - gap), 2.0);
-        pen.fill(if server.up { pen.theme.water } else { pen.theme.line });
-        if filled > 0.0 {
-            pen.round(&piece(from, from + filled), 2.0);
-            pen.fill(colour);
-        }
-    }
-}
-
-fn in_flight(pen: Pen<'_>, area: &Rect, server: &ServerView, model: &PictureModel, per_mark: u32) {
-    let (columns, rows) = card_places(area);
-    let of = |class: usize| server.in_flight.get(class).copied().unwrap_or(0);
-    let marks = server.in_flight_sum().div_ceil(per_mark.max(1)).min((columns * rows) as u32);
-    let shares: Vec<f64> = model.order.iter().map(|&class| f64::from(of(class))).collect();
-    let mut i = 0;
-    for (&class, n) in model.order.iter().zip(apportion(marks, &shares)) {
-        let style = class_style(pen, model, class);
-        pen.ctx.begin_path();
-        for _ in 0..n {
-            let x = area.x + ((i % columns) as f64 + 0.5) * CARD_PITCH.0;
-            let y = area.y + ((i / columns) as f64 + 0.5) * CARD_PITCH.1;
-            pen.mark(style.mark, (x, y), 2.8);
-            i += 1;
-        }
-        pen.fill(style.colour);
-    }
-}
-
 /// For reduced motion: marks that stand on every ribbon that carries something, fuller where it leads.
 fn still_marks(pen: Pen<'_>, model: &PictureModel, legs: &[Leg]) {
     const STANDS: [(f64, f64); 3] = [(0.25, 0.4), (0.5, 0.7), (0.75, 1.0)];
@@ -579,15 +477,4 @@ fn flying_marks(pen: Pen<'_>, model: &PictureModel, legs: &[Leg], flight: &Fligh
         falling(pen, model, f.class, (x + aside, y));
     }
     pen.alpha(1.0);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_card_has_room_for_at_least_one_mark() {
-        assert_eq!(card_places(&Rect::new(0.0, 0.0, 103.0, 28.0)), (11, 3));
-        assert_eq!(card_places(&Rect::new(0.0, 0.0, 2.0, 2.0)), (1, 1));
-    }
 }

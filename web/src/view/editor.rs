@@ -10,7 +10,9 @@ use crate::keys;
 use crate::knobs;
 use crate::words::fill;
 use std::rc::Rc;
-use tidegate_core::scenario::v1::{ActionV1, BalancerV1, LawV1, LoadV1, ScenarioV1, StageV1, WorkV1};
+use tidegate_core::scenario::v1::{
+    ActionV1, FeedbackV1, LawV1, LoadV1, ReportsV1, ScenarioV1, StageV1, WorkV1,
+};
 use yew::prelude::*;
 
 /// A change that a field makes with the number in it.
@@ -41,6 +43,7 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
                     if let Some((k, _)) = app.why { { super::why::panel(app, link, k) } }
                     if let Some(feed) = app.feed() {
                         { for (0..feed.scenario.stages.len()).map(|k| super::split::panel(app, k)) }
+                        { super::pick::panel(app, link) }
                     }
                     <p class="help">{w.live_edit}</p>
                 </div></div>
@@ -99,7 +102,7 @@ fn title(app: &App, section: Section) -> (String, String) {
             let stage = &wire.stages[k];
             (fill(w.stage, &[&stage.name]), knobs::queue_name(&stage.queue, w).to_owned())
         }
-        Section::Balancer => (w.balancer.to_owned(), balancer_name(app, &wire.balancer).to_owned()),
+        Section::Balancer => (w.balancer.to_owned(), knobs::balancer_name(&wire.balancer, w).to_owned()),
         Section::Servers => (w.servers.to_owned(), wire.servers.len().to_string()),
         Section::Events => {
             let n = wire.events.len();
@@ -107,13 +110,6 @@ fn title(app: &App, section: Section) -> (String, String) {
             (w.events.to_owned(), now)
         }
         Section::Run => (w.run.to_owned(), figures::clock_short(app.horizon_s())),
-    }
-}
-
-fn balancer_name(app: &App, balancer: &BalancerV1) -> &'static str {
-    match balancer {
-        BalancerV1::RoundRobin => app.words().round_robin,
-        BalancerV1::LeastConnections => app.words().least_connections,
     }
 }
 
@@ -147,7 +143,7 @@ impl Range {
         let part = match self {
             Self::None => return None,
             Self::Linear(a, b) => (value - a) / (b - a),
-            Self::Log(a, b) => (value.max(a) / a).ln() / (b / a).ln(),
+            Self::Log(a, b) => libm::log(value.max(a) / a) / libm::log(b / a),
         };
         Some(part.clamp(0.0, 1.0))
     }
@@ -156,7 +152,7 @@ impl Range {
         let value = match self {
             Self::None => 0.0,
             Self::Linear(a, b) => a + (b - a) * place,
-            Self::Log(a, b) => a * (b / a).powf(place),
+            Self::Log(a, b) => a * libm::pow(b / a, place),
         };
         if whole {
             return value.round();
@@ -165,7 +161,7 @@ impl Range {
         if value == 0.0 {
             return 0.0;
         }
-        let unit = 10_f64.powf(value.abs().log10().floor() - 2.0);
+        let unit = libm::pow(10.0, libm::log10(value.abs()).floor() - 2.0);
         (value / unit).round() * unit
     }
 }
@@ -191,7 +187,7 @@ fn change(field: &str, typed: &str, number: Option<f64>, set: &Set) -> Msg {
     })
 }
 
-fn wrong(app: &App, field: &str) -> Html {
+pub(super) fn wrong(app: &App, field: &str) -> Html {
     let w = app.words();
     let Some(wrong) = app.wrong_at(field) else { return Html::default() };
     let text = match &wrong.error {
@@ -273,14 +269,38 @@ pub(super) fn choices(
     options: &[(&'static str, &'static str)],
     set: Pick,
 ) -> Html {
-    let items = options.iter().enumerate().map(|(i, &(icon, words))| {
-        let pick = picks(link, id, &set, move |_| i);
-        html! {
-            <label>
-                <input type="radio" name={id.to_owned()} checked={i == current} onchange={pick} />
-                { icons::plot(icon) }{words}
-            </label>
+    grouped(app, link, id, label, current, &[("", options.to_vec())], set)
+}
+
+/// Options with a heading.
+pub(super) type Group = (&'static str, Vec<(&'static str, &'static str)>);
+
+/// The same in groups, counted through.
+pub(super) fn grouped(
+    app: &App,
+    link: &Link,
+    id: &str,
+    label: &'static str,
+    current: usize,
+    groups: &[Group],
+    set: Pick,
+) -> Html {
+    let mut next = 0;
+    let items = groups.iter().flat_map(|(head, options)| {
+        let head = (!head.is_empty()).then(|| html! { <p class="low">{*head}</p> });
+        let mut items: Vec<Html> = head.into_iter().collect();
+        for &(icon, words) in options {
+            let i = next;
+            next += 1;
+            let pick = picks(link, id, &set, move |_| i);
+            items.push(html! {
+                <label>
+                    <input type="radio" name={id.to_owned()} checked={i == current} onchange={pick} />
+                    { icons::plot(icon) }{words}
+                </label>
+            });
         }
+        items
     });
     html! {
         <>
@@ -532,6 +552,12 @@ fn traffic(app: &App, link: &Link) -> Html {
                         { law(app, link, &format!("classes[{c}].retry.after"), w.retry_after, &retry.after,
                             Rc::new(move |s| Some(&mut s.classes.get_mut(c)?.retry.as_mut()?.after))) }
                     }
+                    if !wire.servers.is_empty() {
+                        <details>
+                            <summary class="help">{w.at_servers}</summary>
+                            { for knobs::CLASS_AT_SERVERS.iter().map(|knob| board.knob(&format!("classes[{c}]"), knob)) }
+                        </details>
+                    }
                 </details>
             </div>
         }
@@ -775,24 +801,31 @@ fn parts(app: &App, link: &Link, k: usize, stage: &StageV1) -> Vec<Html> {
 
 fn balancer(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let round = matches!(app.parsed.wire.balancer, BalancerV1::RoundRobin);
-    choices(
-        app,
-        link,
-        "balancer",
-        w.policy,
-        usize::from(round),
-        &[(icons::PLOT_LEAST, w.least_connections), (icons::PLOT_ROUND, w.round_robin)],
-        Rc::new(|s, at| {
-            s.balancer = if at == 1 { BalancerV1::RoundRobin } else { BalancerV1::LeastConnections };
-        }),
-    )
+    let wire = &app.parsed.wire;
+    let root = knobs::json(wire);
+    let board = Board { app, link, root: &root };
+    let told = usize::from(wire.feedback.is_some());
+    let options = [w.reports_if_needed, w.reports_always].map(str::to_owned);
+    html! {
+        <>
+            { super::pick::panel(app, link) }
+            { board.grouped("balancer", |w| w.policy, &knobs::BALANCER, knobs::BALANCER_GROUPS) }
+            <details>
+                <summary class="help">{w.feedback}</summary>
+                { pick(app, link, "feedback".to_owned(), w.reports_expected, told, &options,
+                    Rc::new(|s, at| s.feedback = (at == 1).then(FeedbackV1::default))) }
+                { for knobs::FEEDBACK.iter().map(|knob| board.knob("feedback", knob)) }
+            </details>
+        </>
+    }
 }
 
 fn servers(app: &App, link: &Link) -> Html {
     let w = app.words();
     let servers = &app.parsed.wire.servers;
     let many = servers.len() > 1;
+    let root = knobs::json(&app.parsed.wire);
+    let board = Board { app, link, root: &root };
     let parts = servers.iter().enumerate().map(|(i, server)| {
         let remove =
             many.then(|| removes(link, fill(w.remove, &[&server.name]), "servers", Rc::new(move |s| edit::remove_server(s, i))));
@@ -809,6 +842,10 @@ fn servers(app: &App, link: &Link) -> Html {
                     whole: false, range: Range::Log(0.1, 10.0),
                     set: set(move |s, x| if let Some(s) = s.servers.get_mut(i) { s.speed = x; }),
                 }) }
+                <details>
+                    <summary class="help">{w.server_more}</summary>
+                    { for knobs::SERVER.iter().map(|knob| board.knob(&format!("servers[{i}]"), knob)) }
+                </details>
             </div>
         }
     });
@@ -828,20 +865,14 @@ fn events(app: &App, link: &Link) -> Html {
     let class_names: Vec<String> =
         [w.event_all.to_owned()].into_iter().chain(wire.classes.iter().map(|c| c.name.clone())).collect();
     let server_names: Vec<String> = wire.servers.iter().map(|s| s.name.clone()).collect();
-    let kinds: Vec<String> = [w.event_load, w.event_service, w.event_down, w.event_up, w.event_speed]
-        .iter()
-        .take(if server_names.is_empty() { 2 } else { 5 })
-        .map(|s| (*s).to_owned())
-        .collect();
+    let most = if server_names.is_empty() { 2 } else { knobs::EVENT.arms.len() };
+    let kinds: Vec<String> = knobs::EVENT.arms[..most].iter().map(|arm| (arm.name)(w).to_owned()).collect();
+    let root = knobs::json(wire);
+    let board = Board { app, link, root: &root };
     let parts = wire.events.iter().enumerate().map(|(i, event)| {
         let base = format!("events[{i}]");
-        let kind = match event.action {
-            ActionV1::Load { .. } => 0,
-            ActionV1::Service { .. } => 1,
-            ActionV1::ServerDown { .. } => 2,
-            ActionV1::ServerUp { .. } => 3,
-            ActionV1::ServerSpeed { .. } => 4,
-        };
+        let word = event.action.word();
+        let kind = knobs::EVENT.arms.iter().position(|arm| arm.word == word).unwrap_or(0);
         let at = figures::clock_short(event.at_us as f64 * 1e-6);
         html! {
             <div class="part" key={i}>
@@ -858,60 +889,39 @@ fn events(app: &App, link: &Link) -> Html {
                 { pick(app, link, format!("{base}.do"), w.event_what, kind, &kinds, Rc::new(move |s, to| {
                     let first = s.servers.first().map(|s| s.name.clone()).unwrap_or_default();
                     if let Some(e) = s.events.get_mut(i) {
-                        let server = match &e.action {
-                            ActionV1::Load { .. } | ActionV1::Service { .. } => first,
-                            ActionV1::ServerDown { server } | ActionV1::ServerUp { server }
-                            | ActionV1::ServerSpeed { server, .. } => server.clone(),
-                        };
+                        let server = e.action.server().cloned().unwrap_or(first);
                         e.action = match to {
                             1 => ActionV1::Service { class: None, factor: 2.0 },
                             2 => ActionV1::ServerDown { server },
                             3 => ActionV1::ServerUp { server },
                             4 => ActionV1::ServerSpeed { server, speed: 0.5 },
+                            5 => ActionV1::ServerFlapping { server, period_us: 10_000_000, times: 10 },
+                            6 => ActionV1::Neighbour { server, share: 0.5 },
+                            7 => ActionV1::ServerReports { server, state: ReportsV1::Lost },
                             _ => ActionV1::Load { class: None, factor: 1.5 },
                         };
                     }
                 })) }
                 { match &event.action {
-                    ActionV1::Load { class, factor } | ActionV1::Service { class, factor } => html! {
-                        <>
-                            { pick(app, link, format!("{base}.class"), w.event_class,
-                                class.as_ref().and_then(|c| class_names.iter().position(|n| n == c)).unwrap_or(0),
-                                &class_names, Rc::new(move |s, at| {
-                                    let name = at.checked_sub(1).and_then(|c| s.classes.get(c)).map(|c| c.name.clone());
-                                    if let Some(ActionV1::Load { class, .. } | ActionV1::Service { class, .. }) =
-                                        s.events.get_mut(i).map(|e| &mut e.action) { *class = name; }
-                                })) }
-                            { number(app, link, Number {
-                                id: format!("{base}.factor"), label: w.event_factor, unit: "×", value: *factor,
-                                whole: false, range: Range::Linear(0.0, 5.0),
-                                set: set(move |s, x| if let Some(ActionV1::Load { factor, .. } | ActionV1::Service { factor, .. }) =
-                                    s.events.get_mut(i).map(|e| &mut e.action) { *factor = x; }),
-                            }) }
-                        </>
-                    },
-                    ActionV1::ServerDown { server } | ActionV1::ServerUp { server }
-                    | ActionV1::ServerSpeed { server, .. } => html! {
-                        <>
-                            { pick(app, link, format!("{base}.server"), w.event_server,
-                                server_names.iter().position(|n| n == server).unwrap_or(0), &server_names,
-                                Rc::new(move |s, at| {
-                                    let name = s.servers.get(at).map(|s| s.name.clone()).unwrap_or_default();
-                                    if let Some(ActionV1::ServerDown { server } | ActionV1::ServerUp { server }
-                                        | ActionV1::ServerSpeed { server, .. }) =
-                                        s.events.get_mut(i).map(|e| &mut e.action) { *server = name; }
-                                })) }
-                            if let ActionV1::ServerSpeed { speed, .. } = &event.action {
-                                { number(app, link, Number {
-                                    id: format!("{base}.speed"), label: w.server_speed, unit: "×", value: *speed,
-                                    whole: false, range: Range::Log(0.05, 5.0),
-                                    set: set(move |s, x| if let Some(ActionV1::ServerSpeed { speed, .. }) =
-                                        s.events.get_mut(i).map(|e| &mut e.action) { *speed = x; }),
-                                }) }
+                    ActionV1::Load { class, .. } | ActionV1::Service { class, .. } => {
+                        pick(app, link, format!("{base}.class"), w.event_class,
+                            class.as_ref().and_then(|c| class_names.iter().position(|n| n == c)).unwrap_or(0),
+                            &class_names, Rc::new(move |s, at| {
+                                let name = at.checked_sub(1).and_then(|c| s.classes.get(c)).map(|c| c.name.clone());
+                                if let Some(ActionV1::Load { class, .. } | ActionV1::Service { class, .. }) =
+                                    s.events.get_mut(i).map(|e| &mut e.action) { *class = name; }
+                            }))
+                    }
+                    action => pick(app, link, format!("{base}.server"), w.event_server,
+                        server_names.iter().position(|n| Some(n) == action.server()).unwrap_or(0), &server_names,
+                        Rc::new(move |s, at| {
+                            let name = s.servers.get(at).map(|s| s.name.clone()).unwrap_or_default();
+                            if let Some(server) = s.events.get_mut(i).and_then(|e| e.action.server_mut()) {
+                                *server = name;
                             }
-                        </>
-                    },
+                        })),
                 } }
+                { for knobs::EVENT.arms[kind].knobs.iter().map(|knob| board.knob(&base, knob)) }
             </div>
         }
     });

@@ -1,7 +1,7 @@
 //! Renders the tables of [`knobs`]: policies with their numbers.
 
 use super::Link;
-use super::editor::{Number, Pick, Range, act, choices, number, pick, removes};
+use super::editor::{Group, Number, Pick, Range, act, choices, grouped, number, pick, removes, wrong};
 use crate::app::App;
 use crate::knobs::{self, Choice, Kind, Knob, Unit, at};
 use crate::words::{Word, fill};
@@ -75,6 +75,7 @@ impl Board<'_> {
                 )
             }
             Kind::Choice(choice, usual) => self.choice(&path, knob.label, choice, usual),
+            Kind::Set(words) => self.set(&path, knob, words),
             Kind::List(unit, usual) => self.list(&path, knob, unit, usual),
             Kind::Table(columns) => self.table(&path, knob, columns),
         };
@@ -142,6 +143,26 @@ impl Board<'_> {
         html! { <>{ all }{ self.chosen(path, choice, now) }</> }
     }
 
+    /// The same with headings in front of some.
+    pub(super) fn grouped(
+        self,
+        path: &str,
+        label: Word,
+        choice: &'static Choice,
+        heads: &[(usize, Word)],
+    ) -> Html {
+        let w = self.app.words();
+        let now = choice.chosen(at(self.root, path), 0);
+        let group = |(i, &(from, head)): (usize, &(usize, Word))| {
+            let to = heads.get(i + 1).map_or(choice.arms.len(), |(to, _)| *to);
+            (head(w), choice.arms[from..to].iter().map(|arm| (arm.icon, (arm.name)(w))).collect())
+        };
+        let groups: Vec<Group> = heads.iter().enumerate().map(group).collect();
+        let chooses = Self::chooses(path, choice);
+        let all = grouped(self.app, self.link, path, label(w), now, &groups, chooses);
+        html! { <>{ all }{ self.chosen(path, choice, now) }</> }
+    }
+
     fn chooses(path: &str, choice: &'static Choice) -> Pick {
         let to = path.to_owned();
         Rc::new(move |s, i| knobs::choose(s, &to, choice, i))
@@ -156,6 +177,34 @@ impl Board<'_> {
             <div class="policy" key={arm.word}>
                 if let Some(about) = arm.about.filter(|_| !said) { <p class="help">{ about(self.app.words()) }</p> }
                 { self.knobs(path, arm.knobs) }
+            </div>
+        }
+    }
+
+    /// Any of some words: a box each.
+    fn set(self, path: &str, knob: &'static Knob, words: &'static [(&'static str, Word)]) -> Html {
+        let w = self.app.words();
+        let list: Vec<&str> = (at(self.root, path).and_then(Value::as_array).into_iter().flatten())
+            .filter_map(Value::as_str)
+            .collect();
+        let boxes = words.iter().map(|&(word, name)| {
+            let chosen = list.contains(&word);
+            let others =
+                words.iter().map(|(other, _)| *other).filter(|other| list.contains(other) && *other != word);
+            let after: Vec<&str> = others.chain((!chosen).then_some(word)).collect();
+            let (to, after) = (path.to_owned(), Value::from(after));
+            let turns = act(self.link, path, Rc::new(move |s| knobs::put(s, &to, Some(after.clone()))));
+            html! {
+                <label class="check">
+                    <input type="checkbox" checked={chosen} onclick={turns} />{ name(w) }
+                </label>
+            }
+        });
+        html! {
+            <div class="field">
+                <div class="l"><span>{ (knob.label)(w) }</span></div>
+                <div class="boxes" role="group" aria-label={(knob.label)(w)}>{ for boxes }</div>
+                { wrong(self.app, path) }
             </div>
         }
     }

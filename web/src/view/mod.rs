@@ -4,6 +4,7 @@ mod dialogs;
 mod editor;
 pub(crate) mod icons;
 mod knobs;
+mod pick;
 mod picture;
 mod shell;
 mod split;

@@ -1,19 +1,25 @@
 //! The text of the picture: one element a part, laid out by the style sheet, with the canvas behind.
 
+use super::pick::badge;
 use super::{Link, glyph, on};
 use crate::app::{App, Do, Section};
 use crate::draw::PictureModel;
-use crate::draw::model::StageView;
+use crate::draw::model::{ServerView, StageView, Standing};
 use crate::feed::Feed;
 use crate::figures;
 use crate::knobs;
-use crate::words::fill;
+use crate::story::standing;
+use crate::words::{Words, fill};
 use tidegate_core::frame::Gauged;
-use tidegate_core::scenario::v1::BalancerV1;
 use yew::prelude::*;
 
 /// More classes than this leave no room for all words about clients.
 const ROOMY_CLASSES: usize = 5;
+
+/// More servers than this stand in two columns.
+const ROOMY_SERVERS: usize = 8;
+/// More than this in four, and there is room for a name each and the bars.
+const CROWD: usize = 20;
 
 /// Where the columns of the picture lie, counted from 1.
 struct Columns {
@@ -81,9 +87,9 @@ pub(super) fn scene(app: &App, link: &Link) -> Html {
         columns.template,
         feed.scenario.classes.len(),
         servers.max(1),
-        if servers <= 8 {
+        if servers <= ROOMY_SERVERS {
             1
-        } else if servers <= 20 {
+        } else if servers <= CROWD {
             2
         } else {
             4
@@ -357,10 +363,7 @@ fn ratio(app: &App, feed: &Feed, k: usize) -> Html {
 
 fn balancer(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
     let w = app.words();
-    let policy = match feed.scenario.balancer {
-        BalancerV1::RoundRobin => w.round_robin,
-        BalancerV1::LeastConnections => w.least_connections,
-    };
+    let policy = knobs::balancer_name(&feed.scenario.balancer, w);
     html! {
         <div class={classes!("comp", "balancer", open_class(app, Section::Balancer))}
             style={format!("grid-column:{at}")}>
@@ -380,33 +383,80 @@ fn cards(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
     } else {
         fill(w.servers_some_down, &[&all.to_string(), &down.to_string()])
     };
-    let cards = feed.scenario.servers.iter().enumerate().map(|(i, spec)| {
-        let view = views.get(i);
-        let up = view.is_none_or(|v| v.up);
-        let share = view.map_or(0.0, |v| v.share);
-        let in_flight = view.map_or(0, crate::draw::model::ServerView::in_flight_sum);
-        html! {
-            <div class={classes!("server", (!up).then_some("down"))}>
-                <span class="name">
-                    if !up { <span class="bang" aria-hidden="true">{"!"}</span> }
-                    { &spec.name }
-                </span>
-                <span class="share">if up { <b>{ figures::percent(share) }</b> }</span>
-                <span class="marks"></span>
-                <span class="inflight">
-                    if up { { in_words(w.in_flight, in_flight) } } else { {w.server_down} }
-                </span>
-                <span class="load"></span>
-            </div>
-        }
-    });
+    // Before the first frame the cards stand there already, so that they can be measured.
+    let unseen = ServerView::default();
+    let cards = (feed.scenario.servers.iter().enumerate())
+        .map(|(i, spec)| card(w, feed, &spec.name, views.get(i).unwrap_or(&unseen)));
+    let class = classes!(
+        "cards",
+        feed.reports().then_some("loaded"),
+        (all > ROOMY_SERVERS).then_some("many"),
+        (all > CROWD).then_some("crowd")
+    );
     html! {
         <div class={classes!("comp", "servers", open_class(app, Section::Servers))} style={format!("grid-column:{at}")}>
             { hit(app, link, Section::Servers, fill(w.say_servers, &[&about])) }
             { heading(w.servers, &about) }
-            <div class="cards">{ for cards }</div>
+            <div {class}>{ for cards }</div>
         </div>
     }
+}
+
+/// The words of a server card; marks and bars are drawn on the canvas behind.
+fn card(w: &Words, feed: &Feed, name: &str, view: &ServerView) -> Html {
+    let barred = view.is_left_out();
+    let sign = match view.group {
+        _ if barred => html! { <span class="bang" aria-hidden="true">{"!"}</span> },
+        0 => Html::default(),
+        group => badge(group),
+    };
+    let right = match view.standing {
+        Standing::Down => Html::default(),
+        _ if feed.model.weighed => html! {
+            <>
+                <i class="word">{w.server_weight}{" "}</i><b>{ figures::fine(view.weight) }</b>
+                if let Some(session) = view.session_weight {
+                    <b class="word">{" / "}{ figures::fine(session) }</b>
+                }
+            </>
+        },
+        _ => html! { <b>{ figures::percent(view.share) }</b> },
+    };
+    let there = view.in_flight_sum();
+    let counts = match (view.standing, view.sessions) {
+        (Standing::Fit, 0) => in_words(w.in_flight, there),
+        (Standing::Fit, sessions) => {
+            let short = there.saturating_sub(sessions);
+            html! {
+                <>
+                    if feed.cast.kinds[0] { <>{short}{" + "}</> }
+                    { in_words(w.card_sessions, sessions) }
+                </>
+            }
+        }
+        (Standing::Down, _) => standing(w, view).into(),
+        _ => format!("{} · {there}", standing(w, view)).into(),
+    };
+    let age = view.report_age_s.map(|age_s| {
+        html! { <span class={classes!("age", view.stale.then_some("bad"))}>{ figures::seconds(age_s) }</span> }
+    });
+    html! {
+        <div class={classes!("server", barred.then_some("down"))}>
+            <span class="name">{ sign }<span>{name}</span></span>
+            <span class="share">{ right }</span>
+            <span class="marks"></span>
+            <span class="inflight"><span>{ counts }</span>{ age.unwrap_or_default() }</span>
+            <span class="bars"></span>
+            <span class="load"></span>
+        </div>
+    }
+}
+
+/// The weight of a server, or that for short requests and that for sessions.
+fn weight(view: &ServerView) -> String {
+    let short = figures::fine(view.weight);
+    view.session_weight
+        .map_or_else(|| short.clone(), |session| format!("{short} / {}", figures::fine(session)))
 }
 
 /// What a mark stands for, as it was last painted.
@@ -423,7 +473,8 @@ fn legend(app: &App) -> Html {
     let stages = app.feed().map_or(&[][..], |feed| &feed.model.stages);
     let averaged = stages.iter().any(|s| s.gauged != Gauged::Nothing).then_some(w.legend_average);
     let guests = stages.iter().any(StageView::is_controlled).then_some(w.legend_guest);
-    html! { <div class="legend"><span>{marks}</span><span>{averaged}</span><span>{guests}</span></div> }
+    let loads = app.feed().is_some_and(Feed::reports).then_some(w.legend_loads);
+    html! { <div class="legend"><span>{marks}</span><span>{averaged}</span><span>{guests}</span><span>{loads}</span></div> }
 }
 
 /// The same state for readers who do not see the picture.
@@ -443,13 +494,49 @@ fn table(app: &App, feed: &Feed) -> Html {
         }
     });
     html! {
-        <table class="sr">
+        <div class="sr">
+        <table>
             <caption>{w.read_as_table}</caption>
             <thead><tr>
                 <th scope="col">{w.column_class}</th><th scope="col">{w.column_waiting}</th>
                 <th scope="col">{w.column_wait}</th><th scope="col">{w.column_served}</th>
                 <th scope="col">{w.column_away}</th>
             </tr></thead>
+            <tbody>{ for rows }</tbody>
+        </table>
+        if !feed.model.servers.is_empty() { { server_table(w, feed) } }
+        </div>
+    }
+}
+
+/// The servers as a table.
+fn server_table(w: &Words, feed: &Feed) -> Html {
+    let known = |x: Option<f64>, show: fn(f64) -> String| x.map_or_else(|| "–".to_owned(), show);
+    let rows = feed.scenario.servers.iter().zip(&feed.model.servers).map(|(spec, view)| {
+        let loads: Vec<String> = view.loads.iter().map(|&load| known(load, figures::percent)).collect();
+        let group = (view.group > 0).then_some(view.group);
+        html! {
+            <tr>
+                <th scope="row">{ &spec.name }</th>
+                <td>{ standing(w, view) }</td><td>{ weight(view) }</td><td>{group}</td>
+                <td>{ view.in_flight_sum() }</td><td>{ known(view.report_age_s, figures::seconds) }</td>
+                <td>{ loads.join(" ") }</td>
+            </tr>
+        }
+    });
+    let heads = [
+        w.column_server,
+        w.column_state,
+        w.server_weight,
+        w.column_group,
+        w.column_in_flight,
+        w.column_report,
+        w.column_loads,
+    ];
+    html! {
+        <table>
+            <caption>{w.servers}</caption>
+            <thead><tr>{ for heads.iter().map(|head| html! { <th scope="col">{*head}</th> }) }</tr></thead>
             <tbody>{ for rows }</tbody>
         </table>
     }

@@ -128,7 +128,7 @@ type Row = (&'static str, fn(&Words, &LoopFrame, f64) -> String);
 /// Rows of the table, the most telling first; the number is that of the workers.
 fn rows(w: &Words) -> [Row; 12] {
     [
-        (w.row_wait, |_, seen, _| figures::fine(seen.error.exp())),
+        (w.row_wait, |_, seen, _| figures::fine(libm::exp(seen.error))),
         (w.row_workers, |_, seen, workers| format!("{:.1}", seen.share * workers)),
         (w.row_model, |w, seen, _| {
             if seen.flags & LoopFrame::LEARNED == 0 { w.model_start } else { w.model_learned }.to_owned()

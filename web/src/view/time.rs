@@ -96,14 +96,14 @@ fn transport(app: &App, link: &Link) -> Html {
 
 fn speed(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let (slow, fast) = (SPEEDS.0.max(0.1).log10(), SPEEDS.1.log10());
-    let place = app.speed.log10().clamp(slow, fast);
+    let (slow, fast) = (libm::log10(SPEEDS.0.max(0.1)), libm::log10(SPEEDS.1));
+    let place = libm::log10(app.speed).clamp(slow, fast);
     let slide = link.callback(|e: InputEvent| {
         let input: web_sys::HtmlInputElement = e.target_unchecked_into();
         let exponent = input.value_as_number();
-        let speed = 10_f64.powf(exponent);
+        let speed = libm::pow(10.0, exponent);
         // Two digits are enough, and 1 is easy to find again.
-        let round = 10_f64.powf(speed.log10().floor() - 1.0);
+        let round = libm::pow(10.0, libm::log10(speed).floor() - 1.0);
         let speed = if exponent.abs() < 0.06 { 1.0 } else { (speed / round).round() * round };
         Msg::Do(Do::Speed(speed))
     });

@@ -234,7 +234,7 @@ impl<'a> Track<'a> {
     #[must_use]
     pub fn part(&self, value: f64) -> f64 {
         let part = if self.logarithmic {
-            (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
+            libm::log(value.max(self.low) / self.low) / libm::log(self.high / self.low)
         } else {
             (value - self.low) / (self.high - self.low)
         };
