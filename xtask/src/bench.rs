@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: speed, measured side by side in one run, because figures of different days do not compare.
 
-pub(crate) mod control;
+pub(crate) mod acceptance;
 pub(crate) mod ratio;
 pub(crate) mod seda;
 
@@ -67,6 +67,16 @@ pub(crate) fn queue(workspace: &Workspace) -> Result<()> {
     play::build_binary(workspace, "release")?;
     say::heading("Measuring the queue");
     process::run(Command::new(workspace.binary("release")).arg("bench-queue"))
+}
+
+/// Measures what it costs each balancer to pick a server.
+///
+/// # Errors
+/// When the binary does not build or run.
+pub(crate) fn balance(workspace: &Workspace) -> Result<()> {
+    play::build_binary(workspace, "release")?;
+    say::heading("Measuring the balancers");
+    process::run(Command::new(workspace.binary("release")).arg("bench-balance"))
 }
 
 /// Measures the simulator natively, in Node and in Chromium, beside a bare M/M/1 loop and SimPy, and prints the table.

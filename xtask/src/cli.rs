@@ -14,9 +14,11 @@ cargo xtask COMMAND
   web [--dist DIR] build the page into www/pkg; --dist also lays out a folder for any static host
   bench sim        events a second: native, browser and SimPy, measured in this run
   bench queue      what a request costs a stage where a thousand wait, and where a million do
+  bench balance    what it costs to pick one of a thousand servers, with every balancer
   bench seda       3 x 300 clients and real files, first come first served against priorities
   bench ratio      whether a ratio of delays is held on real sockets, beside HAProxy
   bench control    how well delays keep their proportions: what is demanded, and what is shown
+  bench balancing  how balancers compare: what is demanded of `dnf`, and the table of paper B
   parity           hash of every preset in native debug, native release, Node and Chromium
   tidy             the rules of this repository that no compiler checks
 
@@ -44,9 +46,11 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         ["web", "--dist", folder] => web::run(&workspace, Some(PathBuf::from(folder))),
         ["bench", "sim"] => bench::sim(&workspace),
         ["bench", "queue"] => bench::queue(&workspace),
+        ["bench", "balance"] => bench::balance(&workspace),
         ["bench", "seda"] => bench::seda::run(&workspace),
         ["bench", "ratio"] => bench::ratio::run(&workspace),
-        ["bench", "control"] => bench::control::run(&workspace),
+        ["bench", "control"] => bench::acceptance::control(&workspace),
+        ["bench", "balancing"] => bench::acceptance::balancing(&workspace),
         ["parity"] => parity::run(&workspace),
         ["tidy"] => tidy::run(&workspace),
         _ => bail!("unknown command: {}\n\n{HELP}", words.join(" ")),

@@ -10,6 +10,7 @@ mod cli;
 mod files;
 mod glue;
 mod module;
+mod order;
 mod packages;
 mod parity;
 mod play;

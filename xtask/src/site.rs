@@ -18,6 +18,8 @@ use crate::workspace::Workspace;
 /// All that the page may weigh, packed. Raise it only with what it buys: 350 KB held without the stage policies, whose
 /// scenario forms, editor, lanes and explanations weigh about 60, and with the engine compiled for size, which halves it.
 const BUDGET: u64 = 450 * 1024;
+/// What is refused: a twentieth over the budget. In between, the table says so.
+const REFUSED: u64 = BUDGET + BUDGET / 20;
 /// File types that packing makes smaller.
 const PACKABLE: &[&str] = &["css", "html", "js", "json", "mjs", "svg", "toml", "txt", "wasm", "webmanifest"];
 /// Folder of `www` that a visitor loads on request only, example by example.
@@ -160,6 +162,10 @@ pub(crate) fn table(assets: &[Asset]) -> String {
     }
     row("total", sum(assets, |a| a.raw), sum(assets, |a| a.gzip), sum(assets, |a| a.brotli));
     let _ = writeln!(text, "{:<44} {:>29}", "budget", BUDGET);
+    let over = sum(assets, |a| a.brotli).saturating_sub(BUDGET);
+    if over > 0 {
+        let _ = writeln!(text, "{:<44} {:>29}", "over it; from 5 % on it is refused", over);
+    }
     text
 }
 
@@ -173,7 +179,10 @@ fn sum(assets: &[Asset], size: impl Fn(&Asset) -> u64) -> u64 {
 /// When it is over.
 pub(crate) fn check_budget(assets: &[Asset]) -> Result<()> {
     let total = sum(assets, |a| a.brotli);
-    ensure!(total <= BUDGET, "the page weighs {total} bytes with brotli; its budget is {BUDGET}");
+    ensure!(
+        total <= REFUSED,
+        "the page weighs {total} bytes with brotli, more than 5 % over its budget of {BUDGET}"
+    );
     Ok(())
 }
 
@@ -212,8 +221,8 @@ mod tests {
     #[test]
     fn a_page_over_its_budget_is_refused() {
         let asset = |brotli| Asset { name: "x.js".into(), raw: 9 * BUDGET, gzip: 2 * BUDGET, brotli };
-        assert!(check_budget(&[asset(BUDGET)]).is_ok());
-        let error = check_budget(&[asset(BUDGET), asset(1)]).unwrap_err().to_string();
-        assert!(error.contains(&(BUDGET + 1).to_string()), "{error}");
+        assert!(check_budget(&[asset(REFUSED)]).is_ok());
+        let error = check_budget(&[asset(REFUSED), asset(1)]).unwrap_err().to_string();
+        assert!(error.contains(&(REFUSED + 1).to_string()), "{error}");
     }
 }
