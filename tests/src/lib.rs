@@ -1,5 +1,6 @@
 //! Shared helpers of the whole-system tests.
 
+pub mod balancing;
 pub mod control;
 pub mod oracle;
 pub mod webdriver;

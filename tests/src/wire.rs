@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -45,6 +45,17 @@ impl Gateway {
     pub fn demo() -> Self {
         let mut command = Command::new(binary());
         command.args(["play", "--demo", "--listen", "127.0.0.1:0"]);
+        Self::spawn(command, Vec::new(), ("live gateway", "playground"))
+    }
+
+    /// Starts `tidegate play --demo` with a scenario.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    #[must_use]
+    pub fn demo_of(scenario: &Path) -> Self {
+        let mut command = Command::new(binary());
+        command.arg("play").arg(format!("--demo={}", scenario.display())).args(["--listen", "127.0.0.1:0"]);
         Self::spawn(command, Vec::new(), ("live gateway", "playground"))
     }
 
@@ -670,6 +681,51 @@ fn serve(stream: TcpStream, log: &Arc<Mutex<Log>>, script: &(impl Fn(&mut Exchan
             return;
         }
         client = exchange.client;
+    }
+}
+
+/// A running `tidegate origin`; killed (SIGKILL) when dropped.
+pub struct Origin {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl Origin {
+    /// Starts one on any free port, with more arguments.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    #[must_use]
+    pub fn start(arguments: &[&str]) -> Self {
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), arguments)
+    }
+
+    /// Starts one at an address, such as that of one that was killed.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    #[must_use]
+    pub fn start_at(listen: SocketAddr, arguments: &[&str]) -> Self {
+        let mut child = Command::new(binary())
+            .args(["origin", "--listen", &listen.to_string()])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut line = String::new();
+        let stdout = child.stdout.as_mut().expect("it is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("it says something");
+        let address = line.split_once("http://").and_then(|(_, rest)| rest.split([',', ' ', '\n']).next());
+        let address = address.and_then(|address| address.parse().ok()).expect("it says where it is");
+        Self { child, address }
+    }
+}
+
+impl Drop for Origin {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

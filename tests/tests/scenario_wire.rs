@@ -109,6 +109,94 @@ impl Choices {
         }
     }
 
+    fn balancer(&mut self) -> BalancerV1 {
+        let tau_us = self.whole(1_000, 604_800_000_000);
+        match self.below(14) {
+            0 => BalancerV1::RoundRobin,
+            1 => BalancerV1::LeastConnections,
+            2 => BalancerV1::WeightedRoundRobin {
+                weights: self.pick(&[WeightsV1::Configured, WeightsV1::Reported]),
+            },
+            3 => BalancerV1::WeightedLeastConnections,
+            4 => BalancerV1::SourceHash,
+            5 => BalancerV1::DestinationHash,
+            6 => BalancerV1::ConsistentHash {
+                by: self.pick(&[HashByV1::Source, HashByV1::Target]),
+                table: self.pick(&[HashTableV1::Ring, HashTableV1::Maglev]),
+            },
+            7 => BalancerV1::Random,
+            8 => BalancerV1::PowerOfTwo { choices: self.whole(2, 16) as u8 },
+            9 => BalancerV1::JoinShortestQueue,
+            10 => BalancerV1::PeakEwma { tau_us },
+            11 => BalancerV1::LeastTime { tau_us },
+            12 => self.dnf_published(),
+            _ => BalancerV1::Dnf {
+                gain: self.number(0.001, 10.0),
+                dead_band: self.number(0.0, 1.0),
+                step: self.number(0.001, 1.0),
+                smoothing: self.number(0.0, 0.99),
+                min: self.number(0.001, 1.0),
+                max: self.number(1.0, 1000.0),
+                group: self.number(0.0, 1.0),
+                short: self.list(0, 5, |c, _| c.resource()),
+                session: self.list(0, 5, |c, _| c.resource()),
+            },
+        }
+    }
+
+    fn resource(&mut self) -> ResourceV1 {
+        self.pick(&ResourceV1::FIVE)
+    }
+
+    fn dnf_published(&mut self) -> BalancerV1 {
+        let cpu = (self.below(9) as f64) / 8.0;
+        let base = self.number(1.0, 1e6);
+        BalancerV1::DnfPublished {
+            coefficients: CoefficientsV1 { cpu, mem: 0.0, net: 1.0 - cpu, disk: 0.0, rooms: 0.0 },
+            target: self.number(0.001, 1.0),
+            target_mean: self.chance(),
+            gain: self.number(0.001, 1000.0),
+            initial: self.pick(&[InitialV1::Equal, InitialV1::Weight, InitialV1::Capacity]),
+            base,
+            min: base / 2.0,
+            max_factor: self.number(1.001, 1000.0),
+            smoothing: self.number(0.0, 0.99),
+            dead_band: self.number(0.0, 1.0),
+            threshold: self.number(0.0, 1000.0),
+            damping: self.number(0.0, 0.99),
+            groups: self.whole(1, 16) as u8,
+            group_by: self.pick(&[GroupByV1::Width, GroupByV1::Rank]),
+            weighted: self.chance(),
+        }
+    }
+
+    fn feedback(&mut self) -> FeedbackV1 {
+        let period_us = self.whole(100_000, 604_800_000_000);
+        let limit = self.number(0.01, 1.0);
+        FeedbackV1 {
+            period_us,
+            silence_us: self.whole(period_us, 604_800_000_000),
+            overload: self.list(0, 5, |c, _| c.resource()),
+            limit,
+            clear: limit / 2.0,
+            eject_after: self.whole(0, 1_000_000) as u32,
+            eject_us: self.whole(1_000, 604_800_000_000),
+            eject_at_most: self.number(0.0, 1.0),
+            panic_below: self.number(0.0, 1.0),
+            slow_start_us: self.whole(0, 604_800_000_000),
+        }
+    }
+
+    fn demand(&mut self) -> DemandV1 {
+        let mut one = || self.number(0.0, 1e12);
+        DemandV1 { cpu: one(), mem: one(), net: one(), disk: one(), rooms: one() }
+    }
+
+    fn capacity(&mut self) -> CapacityV1 {
+        let mut one = || self.maybe(|c| c.number(1e-3, 1e12));
+        CapacityV1 { mem: one(), net: one(), disk: one(), rooms: one() }
+    }
+
     fn rule(&mut self) -> RuleV1 {
         RuleV1 {
             path: Some(self.pick(&["/", "/**", "/a/*/b?".trim_end_matches('?'), "**/x"]).to_string()),
@@ -321,6 +409,11 @@ impl Choices {
                 retry: c
                     .maybe(|c| RetryV1 { times: c.whole(1, 100) as u32, after: c.law() })
                     .filter(|_| !closed),
+                kind: c.pick(&[KindV1::Short, KindV1::Session]),
+                demand: c.demand(),
+                answer_us: c.whole(1, 604_800_000_000),
+                sources: c.whole(1, 1_000_000) as u32,
+                targets: c.whole(1, 1_000_000) as u32,
                 rules: c.list(0, 3, |c, _| c.rule()),
             }
         });
@@ -371,6 +464,9 @@ impl Choices {
             slots: c.whole(1, 100_000) as u32,
             speed: c.number(0.001, 1000.0),
             max_in_flight: c.maybe(|c| c.whole(1, 100_000) as u32),
+            weight: c.number(0.001, 65_535.0),
+            discipline: c.pick(&[DisciplineV1::Slots, DisciplineV1::Sharing]),
+            capacity: c.capacity(),
         });
         let horizon_us = self.whole(10, 604_800_000_000);
         let mode = self.pick(&[ModeV1::Steady, ModeV1::Transient]);
@@ -382,7 +478,7 @@ impl Choices {
         let names: Vec<_> = classes.iter().map(|c| c.name.clone()).collect();
         let events = self.list(0, 12, |c, _| EventV1 {
             at_us: c.whole(0, horizon_us),
-            action: match c.below(5) {
+            action: match c.below(8) {
                 0 => {
                     ActionV1::Service { class: c.maybe(|c| c.pick(&names)), factor: c.number(0.001, 1000.0) }
                 }
@@ -392,6 +488,16 @@ impl Choices {
                 },
                 1 => ActionV1::ServerDown { server: c.pick(&servers).name },
                 2 => ActionV1::ServerUp { server: c.pick(&servers).name },
+                3 => ActionV1::Neighbour { server: c.pick(&servers).name, share: c.number(0.0, 0.99) },
+                4 => ActionV1::ServerReports {
+                    server: c.pick(&servers).name,
+                    state: c.pick(&[ReportsV1::Normal, ReportsV1::Stuck, ReportsV1::Lost]),
+                },
+                5 => ActionV1::ServerFlapping {
+                    server: c.pick(&servers).name,
+                    period_us: c.whole(2, 604_800_000_000),
+                    times: c.whole(1, 100) as u32,
+                },
                 _ => ActionV1::ServerSpeed { server: c.pick(&servers).name, speed: c.number(0.001, 1000.0) },
             },
         });
@@ -414,7 +520,9 @@ impl Choices {
                 clamp: true,
             },
             stages,
-            balancer: self.pick(&[BalancerV1::RoundRobin, BalancerV1::LeastConnections]),
+            balancer: self.balancer(),
+            feedback: self.maybe(Self::feedback),
+            gateways: self.whole(1, 16) as u8,
             servers,
             events,
         }

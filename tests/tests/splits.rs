@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tidegate_core::frame::{Frame, LoopFrame, SplitState};
-use tidegate_core::gateway::{Arrival, Dispatch, Gateway, Outcome, Output, Step};
+use tidegate_core::gateway::{Arrival, Asked, Dispatch, Gateway, Outcome, Output, Step};
 use tidegate_core::id::ClassId;
 use tidegate_core::scenario::{Scenario, parse_json};
 use tidegate_core::sim::Simulation;
@@ -318,7 +318,13 @@ impl Hand {
     }
 
     fn arrive(&mut self, class: u8) {
-        let arrival = Arrival { class: ClassId(class), deadline: None, chance: Chance(1), size: None };
+        let arrival = Arrival {
+            class: ClassId(class),
+            deadline: None,
+            chance: Chance(1),
+            size: None,
+            asked: Asked::default(),
+        };
         self.gateway.arrive(self.now(), arrival).expect("there is room");
         self.poll();
     }
