@@ -600,7 +600,7 @@ pub(crate) struct AgentArgs {
     /// Where /load is answered. Port 0 takes any free port; the address is printed.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9901")]
     pub(crate) listen: SocketAddr,
-    /// Answer agent checks here, a line such as "70% ready up" on each connection, for HAProxy or [reports] of kind agent.
+    /// Answer agent checks here, a line such as "70% ready up" on each connection, for HAProxy or `[reports]` of kind agent.
     #[arg(long, value_name = "ADDR")]
     pub(crate) agent_check: Option<SocketAddr>,
     /// Time between two looks at the machine, in seconds.

@@ -65,7 +65,7 @@ pub struct Ask {
     pub class: ClassId,
     /// What kind of work it is.
     pub kind: KindV1,
-    /// What hashing balancers go by: see [`Balancer::hashes`].
+    /// What hashing balancers go by: see [`BalancerV1::hashes`].
     pub key: u32,
     /// Its luck. Decision numbers from `draw` on are the balancer's; see [`Ask::draw`].
     pub chance: Chance,
