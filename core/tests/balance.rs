@@ -29,7 +29,7 @@ const POLICIES: [&str; 19] = [
     r#""policy":"consistent_hash","table":"maglev","by":"target""#,
     r#""policy":"random""#,
     r#""policy":"power_of_two""#,
-    r#""policy":"power_of_two","choices":16"#,
+    r#""policy":"power_of_two","choices":8"#,
     r#""policy":"join_shortest_queue""#,
     r#""policy":"peak_ewma""#,
     r#""policy":"least_time""#,

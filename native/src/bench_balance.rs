@@ -47,7 +47,7 @@ const POLICIES: [&str; 18] = [
     r#""policy":"consistent_hash","table":"maglev""#,
     r#""policy":"random""#,
     r#""policy":"power_of_two""#,
-    r#""policy":"power_of_two","choices":16"#,
+    r#""policy":"power_of_two","choices":8"#,
     r#""policy":"join_shortest_queue""#,
     r#""policy":"peak_ewma""#,
     r#""policy":"least_time""#,

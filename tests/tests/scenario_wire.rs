@@ -125,7 +125,7 @@ impl Choices {
                 table: self.pick(&[HashTableV1::Ring, HashTableV1::Maglev]),
             },
             7 => BalancerV1::Random,
-            8 => BalancerV1::PowerOfTwo { choices: self.whole(2, 16) as u8 },
+            8 => BalancerV1::PowerOfTwo { choices: self.whole(2, 8) as u8 },
             9 => BalancerV1::JoinShortestQueue,
             10 => BalancerV1::PeakEwma { tau_us },
             11 => BalancerV1::LeastTime { tau_us },

@@ -1015,7 +1015,7 @@ pub static BALANCER: Choice = Choice {
             |w| w.power_of_two,
             |w| w.about_power,
             icons::PLOT_LEAST,
-            &[knob("choices", |w| w.drawn, Whole(Unit::None, Is(2.0), (2.0, 16.0)))],
+            &[knob("choices", |w| w.drawn, Whole(Unit::None, Is(2.0), (2.0, 8.0)))],
         ),
         arm(
             "weighted_least_connections",

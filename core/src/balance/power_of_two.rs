@@ -11,7 +11,7 @@ use crate::unit::{Draw, mix};
 use alloc::vec::Vec;
 
 /// Most that are drawn.
-const MOST: usize = 16;
+const MOST: usize = 8;
 /// Draws that may fail, and one more for each that is wanted, before the exact search. A draw fails where it hits one that
 /// may not be picked or is there already.
 const MISSES: usize = 8;

@@ -916,7 +916,7 @@ choice! {
         /// `power_of_two`: the emptier of two that are drawn at random.
         PowerOfTwo = "power_of_two" {
             /// How many are drawn. Default 2.
-            choices: u8 = whole(2, 16), default(2);
+            choices: u8 = whole(2, 8), default(2);
         },
         /// `join_shortest_queue`: fewest requests there; ties by chance.
         JoinShortestQueue = "join_shortest_queue",
