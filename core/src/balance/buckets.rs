@@ -17,6 +17,8 @@ pub(super) struct Buckets {
     /// How many in a row each server gets.
     shares: Vec<u32>,
     buckets: Vec<u16>,
+    /// How many buckets from each on are the same server's, so that the rest of a row need not be tried.
+    rows: Vec<u16>,
 }
 
 /// How many buckets in a row each server gets: none if it is not registered, or has weight 0 and that counts.
@@ -50,8 +52,10 @@ impl Buckets {
         if buckets.is_empty() {
             buckets.push(NOBODY);
         }
-        let buckets = buckets.iter().copied().cycle().take(BUCKETS).collect();
-        Self { shares, buckets }
+        let buckets: Vec<u16> = buckets.iter().copied().cycle().take(BUCKETS).collect();
+        let row_from = |at: usize| (1..BUCKETS).find(|way| buckets[(at + way) % BUCKETS] != buckets[at]);
+        let rows = (0..BUCKETS).map(|at| row_from(at).unwrap_or(BUCKETS) as u16).collect();
+        Self { shares, buckets, rows }
     }
 
     /// Hands the buckets out again, if it is not as it was. Buckets of a server that is down stay its own, so that its keys
@@ -66,11 +70,16 @@ impl Buckets {
     /// where none of these may, any by its hash (there can be more servers than buckets).
     #[inline]
     fn find(&self, servers: &Servers, ask: &Ask) -> Option<(usize, ServerId)> {
-        let (before, from) = self.buckets.split_at(bucket_of(ask.key));
-        let allowed = |at: &ServerId| usize::from(at.0) < servers.len() && ask.allows(servers, *at);
-        let mut way = from.iter().chain(before).map(|&at| ServerId(at)).enumerate();
-        way.find(|(_, server)| allowed(server))
-            .or_else(|| search::by_hash(servers, ask).map(|server| (BUCKETS, server)))
+        let (first, mut passed) = (bucket_of(ask.key), 0);
+        while passed < BUCKETS {
+            let bucket = (first + passed) % BUCKETS;
+            let server = ServerId(self.buckets[bucket]);
+            if usize::from(server.0) < servers.len() && ask.allows(servers, server) {
+                return Some((passed, server));
+            }
+            passed += usize::from(self.rows[bucket]);
+        }
+        search::by_hash(servers, ask).map(|server| (BUCKETS, server))
     }
 
     /// The server the key leads to.

@@ -154,7 +154,8 @@ impl Work {
     }
 
     fn rescore(&mut self, servers: &Servers, at: usize) {
-        self.turns.score[at] = self.score(servers, at);
+        let score = self.score(servers, at);
+        self.turns.set_score(at, score);
     }
 
     /// Takes over what changed in the table: the configured weight, and whether it may be picked.
@@ -166,7 +167,7 @@ impl Work {
     /// A server that is new or back: a small weight where there are reports to let it grow, and nothing known.
     fn restart(&mut self, at: usize) {
         self.known[at] = Known::at(if self.heard { BEGIN } else { 1.0 });
-        self.turns.turn[at] = 0.0;
+        self.turns.set_turn(at, 0.0);
     }
 
     /// The load that a report comes to for this kind.
@@ -302,7 +303,7 @@ impl Dnf {
         let at = usize::from(server.0);
         let open = servers.has_room(server);
         for work in &mut self.work {
-            let stale = work.turns.score.get(at).is_some_and(|score| score.is_finite() != open);
+            let stale = at < work.turns.len() && work.turns.score(at).is_finite() != open;
             if stale || (work.kind == kind && at < work.known.len()) {
                 work.rescore(servers, at);
             }
@@ -429,14 +430,9 @@ impl Pick for Dnf {
         // There is one group to show: that of short requests, unless there is nothing but sessions.
         let shown = usize::from(!servers.kinds().contains(&KindV1::Short));
         let turns = &self.work[shown].turns;
-        let group = match turns.score.get(at) {
-            Some(score) if score.is_finite() => {
-                if *score <= turns.least() * self.rules.group {
-                    1
-                } else {
-                    2
-                }
-            }
+        let group = match (at < turns.len()).then(|| turns.score(at)) {
+            Some(score) if score <= turns.least() * self.rules.group && score.is_finite() => 1,
+            Some(score) if score.is_finite() => 2,
             _ => 0,
         };
         View {
@@ -458,7 +454,7 @@ impl Pick for Dnf {
             if ask.allows(servers, server) {
                 let key = work.score(servers, at);
                 least = least.min(key);
-                out.push(Candidate { server, key, turn: work.turns.turn[at], group: 2 });
+                out.push(Candidate { server, key, turn: work.turns.turn(at), group: 2 });
             }
         }
         for candidate in &mut out[first..] {

@@ -195,7 +195,7 @@ impl DnfPublished {
     fn refresh(&mut self, servers: &Servers, at: usize) {
         let room = servers.has_room(ServerId(at as u16));
         let group = if room { self.known[at].group } else { 0 };
-        self.turns.score[at] = if group > 0 { f64::from(group) } else { f64::INFINITY };
+        self.turns.set_score(at, if group > 0 { f64::from(group) } else { f64::INFINITY });
     }
 
     fn refresh_all(&mut self, servers: &Servers) {
@@ -357,7 +357,7 @@ impl Pick for DnfPublished {
         self.basis[at] = basis;
         if back {
             self.known[at] = Known::default();
-            self.turns.turn[at] = 0.0;
+            self.turns.set_turn(at, 0.0);
         }
         if back || before.weight != basis.weight || before.gone != basis.gone {
             self.begin(servers);
@@ -419,7 +419,7 @@ impl Pick for DnfPublished {
         for at in (next..n).chain(0..next) {
             let (server, group) = (ServerId(at as u16), then.known[at].group);
             if ask.allows(servers, server) {
-                out.push(Candidate { server, key: f64::from(group), turn: then.turns.turn[at], group });
+                out.push(Candidate { server, key: f64::from(group), turn: then.turns.turn(at), group });
             }
         }
         let top = out[first..].iter().map(|candidate| candidate.group).min();

@@ -82,7 +82,8 @@ impl LeastTime {
     #[inline]
     fn refresh(&mut self, servers: &Servers, at: usize) {
         if at < self.each.len() {
-            self.turns.score[at] = self.product(servers, at);
+            let product = self.product(servers, at);
+            self.turns.set_score(at, product);
         }
     }
 
@@ -212,7 +213,7 @@ impl Pick for LeastTime {
         for at in (next..n).chain(0..next) {
             let server = ServerId(at as u16);
             if ask.allows(servers, server) {
-                out.push(Candidate { server, key: then.turns.score[at], turn: 0.0, group: 0 });
+                out.push(Candidate { server, key: then.turns.score(at), turn: 0.0, group: 0 });
             }
         }
     }

@@ -98,7 +98,10 @@ impl PowerOfTwo {
     fn exactly(&self, servers: &Servers, ask: &Ask, draws: &mut Draws) -> Drawn {
         let open = servers.open();
         let places = || search::round(open.len(), 0, ask.except);
-        let allowed = search::count(open, places(), search::is_open);
+        let is_excepted = ask
+            .except
+            .is_some_and(|server| open.get(usize::from(server.0)).is_some_and(|&n| search::is_open(n)));
+        let allowed = servers.open_count() - usize::from(is_excepted);
         let mut drawn = Drawn { places: [0; MOST], len: 0 };
         while drawn.len < self.choices.min(allowed) {
             drawn.insert_new(draws.below(allowed - drawn.len));

@@ -1,16 +1,19 @@
 //! Turns among the servers with the smallest score: flat lists, searched in passes that compile to vector code.
 //!
 //! A balancer that judges each server by one number, which changes when a job comes or goes or a report arrives, keeps
-//! that number here and pays nothing for it at a pick. A thousand servers are searched in well under a microsecond.
+//! that number here and pays nothing for it at a pick. Blocks without anybody within the limit are passed over: what their
+//! servers are owed shrinks by one number for all. Halving is exact, so that this is the rule as it is written down, to the last bit.
 
+use super::search::least;
 use super::{Ask, Servers};
 use crate::id::ServerId;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// Servers whose turns are worked out together, as many as there are registers for.
 const LANES: usize = 4;
-/// Servers that are compared together.
-const WIDE: usize = 16;
+/// Servers of a block; a multiple of the lanes.
+const BLOCK: usize = 32;
 /// Turns this small are none. They are cleared before halving could make them denormal, which is slow to reckon with.
 const NOTHING: f64 = 1e-100;
 /// Picks between two clearings: `1e-100 / 2^512` is still a normal number.
@@ -42,48 +45,92 @@ fn owe(
     }
 }
 
-/// A score, a weight and a turn for each server.
+/// A score, a weight and a turn for each server, in blocks, so that a block that has nobody to offer is passed over.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
     /// The smallest is best; infinite for one that may not be picked.
-    pub score: Vec<f64>,
+    score: Vec<f64>,
     /// How much a turn counts.
     pub weight: Vec<f64>,
-    /// Smooth weighted round robin: what a server is owed, in weights.
-    pub turn: Vec<f64>,
+    /// Smooth weighted round robin: what a server is owed, in weights, before its block's `shrink`.
+    turn: Vec<f64>,
+    /// The smallest score of each block.
+    least: Vec<f64>,
+    /// What turns of each block have shrunk to since the block was last gone through.
+    shrink: Vec<f64>,
     picks: u32,
 }
 
 impl Turns {
     /// Room for one more server, that may not be picked yet.
     pub(super) fn push(&mut self, weight: f64, turn: f64) {
+        if self.score.len().is_multiple_of(BLOCK) {
+            self.least.push(f64::INFINITY);
+            self.shrink.push(1.0);
+        }
         self.score.push(f64::INFINITY);
         self.weight.push(weight);
-        self.turn.push(turn);
+        self.turn.push(0.0);
+        self.set_turn(self.turn.len() - 1, turn);
+    }
+
+    /// How many servers there are.
+    pub(super) fn len(&self) -> usize {
+        self.score.len()
+    }
+
+    /// The score of a server.
+    #[inline]
+    pub(super) fn score(&self, at: usize) -> f64 {
+        self.score[at]
+    }
+
+    /// What a server is judged by from now on.
+    #[inline]
+    pub(super) fn set_score(&mut self, at: usize, score: f64) {
+        let block = at / BLOCK;
+        let before = core::mem::replace(&mut self.score[at], score);
+        if score <= self.least[block] {
+            self.least[block] = score;
+        } else if before == self.least[block] {
+            self.least[block] = least(&self.score[self.places(block)]);
+        }
+    }
+
+    /// What a server is owed.
+    #[inline]
+    pub(super) fn turn(&self, at: usize) -> f64 {
+        self.turn[at] * self.shrink[at / BLOCK]
+    }
+
+    /// What a server is owed from now on.
+    pub(super) fn set_turn(&mut self, at: usize, turn: f64) {
+        self.settle(at / BLOCK);
+        self.turn[at] = turn;
     }
 
     /// The smallest score; infinite if nobody may be picked.
     #[must_use]
     #[inline]
     pub(super) fn least(&self) -> f64 {
-        let mut least = [f64::INFINITY; WIDE];
-        let (chunks, rest) = self.score.as_chunks::<WIDE>();
-        for chunk in chunks {
-            for (least, &score) in least.iter_mut().zip(chunk) {
-                *least = if score < *least { score } else { *least };
-            }
-        }
-        least.iter().chain(rest).fold(f64::INFINITY, |a, &b| if b < a { b } else { a })
+        least(&self.least)
     }
 
     /// The first, from `from` on and round, whose score is exactly this.
     #[must_use]
     #[inline]
     pub(super) fn first(&self, from: usize, score: f64) -> Option<usize> {
-        let from = from.min(self.score.len());
-        let (before, after) = self.score.split_at(from);
-        let find = |part: &[f64]| part.iter().position(|&s| s == score);
-        find(after).map(|at| from + at).or_else(|| find(before))
+        let from = from.min(self.len());
+        let block = from / BLOCK;
+        let find = |mut places: Range<usize>| places.find(|&at| self.score[at] == score);
+        let whole = |mut blocks: Range<usize>| {
+            let block =
+                blocks.find(|&block| self.least[block] <= score && find(self.places(block)).is_some());
+            block.and_then(|block| find(self.places(block)))
+        };
+        find(from..self.places(block).end)
+            .or_else(|| whole((block + 1).min(self.least.len())..self.least.len()))
+            .or_else(|| whole(0..(block + 1).min(self.least.len())))
     }
 
     /// Whose turn it is among those with a score of at most `limit`, by smooth weighted round robin: each of them is
@@ -96,41 +143,60 @@ impl Turns {
             return None;
         }
         self.clear_now_and_then();
-        let (mut all, mut most) = ([0.0; LANES], [f64::NEG_INFINITY; LANES]);
-        let (scores, last_scores) = self.score.as_chunks::<LANES>();
-        let (weights, last_weights) = self.weight.as_chunks::<LANES>();
-        let (turns, last_turns) = self.turn.as_chunks_mut::<LANES>();
+        let (mut all, mut most, mut best) = ([0.0; LANES], f64::NEG_INFINITY, None);
+        for block in 0..self.least.len() {
+            if self.least[block] > limit {
+                let shrink = self.shrink[block] * keep;
+                self.shrink[block] = if shrink < NOTHING { 0.0 } else { shrink };
+                continue;
+            }
+            self.settle(block);
+            let here = self.owe_block(block, limit, keep, &mut all);
+            if here > most {
+                (most, best) = (here, Some(block));
+            }
+        }
+        let is = |at: &usize| self.turn[*at] == most && self.score[*at] <= limit;
+        let at = self.places(best?).find(is)?;
+        self.turn[at] -= all.iter().sum::<f64>();
+        Some(at)
+    }
+
+    /// [`owe`] for a block: what is owed most in it.
+    #[inline]
+    fn owe_block(&mut self, block: usize, limit: f64, keep: f64, all: &mut [f64; LANES]) -> f64 {
+        let places = self.places(block);
+        let mut most = [f64::NEG_INFINITY; LANES];
+        let (scores, last_scores) = self.score[places.clone()].as_chunks::<LANES>();
+        let (weights, last_weights) = self.weight[places.clone()].as_chunks::<LANES>();
+        let (turns, last_turns) = self.turn[places].as_chunks_mut::<LANES>();
         for ((score, weight), turn) in scores.iter().zip(weights).zip(turns) {
-            owe(score, weight, turn, limit, keep, &mut all, &mut most);
+            owe(score, weight, turn, limit, keep, all, &mut most);
         }
         for ((&score, &weight), turn) in last_scores.iter().zip(last_weights).zip(last_turns) {
             // The others of the chunk are none that could be picked.
             let (mut scores, mut turns) = ([f64::INFINITY; LANES], [*turn; LANES]);
             scores[0] = score;
-            owe(&scores, &[weight; LANES], &mut turns, limit, keep, &mut all, &mut most);
+            owe(&scores, &[weight; LANES], &mut turns, limit, keep, all, &mut most);
             *turn = turns[0];
         }
-        let most = most.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a });
-        let at = self.owed(most, limit)?;
-        self.turn[at] -= all.iter().sum::<f64>();
-        Some(at)
+        most.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a })
     }
 
-    /// The first within the limit that is owed exactly this.
     #[inline]
-    fn owed(&self, turn: f64, limit: f64) -> Option<usize> {
-        let is = |at: &usize| self.turn[*at] == turn && self.score[*at] <= limit;
-        let (chunks, _) = self.turn.as_chunks::<WIDE>();
-        for (k, chunk) in chunks.iter().enumerate() {
-            let any = chunk.iter().fold(0, |any, &t| any | u64::from(t == turn));
-            let first = k * WIDE;
-            if any != 0
-                && let Some(at) = (first..first + WIDE).find(is)
-            {
-                return Some(at);
-            }
+    fn places(&self, block: usize) -> Range<usize> {
+        let end = self.len();
+        (block * BLOCK).min(end)..(block * BLOCK + BLOCK).min(end)
+    }
+
+    /// Makes the turns of a block what they have shrunk to.
+    #[inline]
+    fn settle(&mut self, block: usize) {
+        let shrink = core::mem::replace(&mut self.shrink[block], 1.0);
+        if shrink != 1.0 {
+            let places = self.places(block);
+            self.turn[places].iter_mut().for_each(|turn| *turn *= shrink);
         }
-        (chunks.len() * WIDE..self.turn.len()).find(is)
     }
 
     #[inline]
@@ -149,11 +215,12 @@ impl Turns {
     /// Does `search` without the server that an ask leaves out.
     #[inline]
     pub(super) fn without<T>(&mut self, ask: &Ask, search: impl FnOnce(&mut Self) -> T) -> T {
-        let out = ask.except.map(|server| usize::from(server.0)).filter(|&at| at < self.score.len());
+        let out = ask.except.map(|server| usize::from(server.0)).filter(|&at| at < self.len());
         let Some(at) = out else { return search(self) };
-        let score = core::mem::replace(&mut self.score[at], f64::INFINITY);
+        let score = self.score(at);
+        self.set_score(at, f64::INFINITY);
         let found = search(self);
-        self.score[at] = score;
+        self.set_score(at, score);
         found
     }
 
@@ -177,7 +244,12 @@ mod tests {
     use alloc::vec;
 
     fn turns(score: &[f64], weight: &[f64]) -> Turns {
-        Turns { score: score.to_vec(), weight: weight.to_vec(), turn: vec![0.0; score.len()], picks: 0 }
+        let mut turns = Turns::default();
+        for (at, (&score, &weight)) in score.iter().zip(weight).enumerate() {
+            turns.push(weight, 0.0);
+            turns.set_score(at, score);
+        }
+        turns
     }
 
     #[test]
@@ -185,7 +257,7 @@ mod tests {
         let mut three = turns(&[1.0; 3], &[5.0, 1.0, 1.0]);
         let picks: Vec<_> = (0..7).map(|_| three.take(1.0, 0.5).unwrap()).collect();
         assert_eq!(picks, [0, 0, 1, 0, 2, 0, 0], "the sequence of nginx's example");
-        assert!(three.turn.iter().all(|&turn| turn == 0.0), "a whole round leaves no debt");
+        assert!((0..3).all(|at| three.turn(at) == 0.0), "a whole round leaves no debt");
     }
 
     #[test]
@@ -198,16 +270,21 @@ mod tests {
     /// The passes over chunks against the rule as it is written down, for every number of servers up to 40.
     #[test]
     fn the_chunked_search_is_the_plain_one() {
-        for n in 1..40 {
+        for n in (1..40).chain([63, 64, 65, 100, 131]) {
             let draw = |k: u32| Chance(n as u64).draw(k).get();
             let weight: Vec<f64> = (0..n).map(|i| 1.0 + (4.0 * draw(i as u32)) as u32 as f64).collect();
             let mut fast = turns(&vec![0.0; n], &weight);
             let mut turn = vec![0.0; n];
             for round in 0..50_u64 {
-                for (at, score) in fast.score.iter_mut().enumerate() {
-                    *score = (mix(round * 64 + at as u64) % 4) as f64;
+                for at in 0..n {
+                    // Good ones are rare in some rounds, so that whole blocks have none.
+                    let score = mix(round * 1024 + at as u64) % (2 + 20 * (round % 3));
+                    fast.set_score(at, score as f64);
                 }
                 let least = fast.least();
+                let from = mix(round) as usize % (n + 1);
+                let first = (from..n).chain(0..from).find(|&i| fast.score[i] == least);
+                assert_eq!(fast.first(from, least), first, "{n} servers, round {round}, from {from}");
                 assert_eq!(least, fast.score.iter().copied().fold(f64::INFINITY, f64::min));
                 let group: Vec<usize> = (0..n).filter(|&i| fast.score[i] <= least + 1.0).collect();
                 for i in 0..n {
@@ -217,22 +294,27 @@ mod tests {
                 let want = group.iter().copied().find(|&i| turn[i] == most).unwrap();
                 turn[want] -= group.iter().map(|&i| weight[i]).sum::<f64>();
                 assert_eq!(fast.take(least + 1.0, 0.5), Some(want), "{n} servers, round {round}");
-                assert_eq!(fast.turn, turn, "{n} servers, round {round}");
+                let owed: Vec<f64> = (0..n).map(|at| fast.turn(at)).collect();
+                assert_eq!(owed, turn, "{n} servers, round {round}");
             }
         }
     }
 
     #[test]
     fn what_is_owed_to_those_outside_fades_to_exactly_nothing() {
-        let mut two = turns(&[1.0, 9.0], &[1.0, 1.0]);
-        two.turn[1] = 64.0;
-        assert_eq!(two.take(1.0, 0.5), Some(0));
-        assert_eq!(two.turn[1], 32.0);
-        for _ in 0..3000 {
-            let _ = two.take(1.0, 0.5);
-            let turn = two.turn[1];
-            assert!(turn == 0.0 || turn.is_normal(), "{turn:e} is slow to reckon with");
+        // In the block of the one that is picked, and in another.
+        for (n, other) in [(2, 1), (40, 39)] {
+            let scores: Vec<f64> = (0..n).map(|at| if at == 0 { 1.0 } else { 9.0 }).collect();
+            let mut few = turns(&scores, &vec![1.0; n]);
+            few.set_turn(other, 64.0);
+            assert_eq!(few.take(1.0, 0.5), Some(0));
+            assert_eq!(few.turn(other), 32.0);
+            for _ in 0..3000 {
+                let _ = few.take(1.0, 0.5);
+                let turn = few.turn(other);
+                assert!(turn == 0.0 || turn.is_normal(), "{turn:e} is slow to reckon with");
+            }
+            assert_eq!(few.turn(other), 0.0);
         }
-        assert_eq!(two.turn[1], 0.0);
     }
 }
