@@ -28,7 +28,7 @@ impl Pick for JoinShortestQueue {
         let is_tied = |jobs| jobs == fewest;
         let tied = search::count(open, places(), is_tied);
         let mut place = [(ask.draw(0) * tied as f64) as usize];
-        search::ranks_to_places(open, places(), is_tied, &mut place);
+        search::ranks_to_places::<{ search::BLOCK }>(open, places(), is_tied, &mut place);
         Some(search::id(place[0]))
     }
 }

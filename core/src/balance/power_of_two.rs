@@ -106,7 +106,12 @@ impl PowerOfTwo {
         while drawn.len < self.choices.min(allowed) {
             drawn.insert_new(draws.below(allowed - drawn.len));
         }
-        search::ranks_to_places(open, places(), search::is_open, &mut drawn.places[..drawn.len]);
+        search::ranks_to_places::<{ search::SMALL_BLOCK }>(
+            open,
+            places(),
+            search::is_open,
+            &mut drawn.places[..drawn.len],
+        );
         drawn
     }
 }

@@ -10,9 +10,9 @@ use crate::unit::mix;
 use core::ops::Range;
 
 /// Servers that are looked at together where one is searched that is the least of all.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 /// The same where those that are open are searched: once a block has one, it is looked through one by one.
-const SMALL_BLOCK: usize = 16;
+pub(super) const SMALL_BLOCK: usize = 16;
 /// Servers that are looked at one by one rather than by the block.
 pub(super) const FEW: usize = BLOCK;
 /// Minima that are kept side by side.
@@ -170,16 +170,16 @@ fn count_in(open: &[u32], is_wanted: impl Fn(u32) -> bool) -> usize {
     open.iter().fold(0, |n: u32, &x| n + u32::from(is_wanted(x))) as usize
 }
 
-/// Replaces ranks (ascending, from 0, each below the [`count`]) among the numbers that are as wanted by their places.
+/// Goes by blocks of `N`, large for few ranks. Replaces ranks (ascending, from 0, each below the [`count`]) among the numbers that are as wanted by their places.
 #[inline]
-pub(super) fn ranks_to_places(
+pub(super) fn ranks_to_places<const N: usize>(
     open: &[u32],
     places: Places,
     is_wanted: impl Fn(u32) -> bool,
     ranks: &mut [usize],
 ) {
     let (mut passed, mut ranks) = (0, ranks.iter_mut().peekable());
-    for block in blocks::<SMALL_BLOCK>(places) {
+    for block in blocks::<N>(places) {
         let here = count_in(&open[block.clone()], &is_wanted);
         while let Some(rank) = ranks.next_if(|rank| **rank < passed + here) {
             let mut wanted = block.clone().filter(|&at| is_wanted(open[at]));
@@ -227,11 +227,20 @@ pub(super) fn by_share(list: &[f64], open: &[u32], places: Places, share: f64) -
 /// same for the same key as long as it is there, and alike for all keys on average.
 pub(super) fn by_hash(servers: &Servers, ask: &Ask) -> Option<ServerId> {
     let open = servers.open();
-    let hash = |at: &usize| mix(u64::from(ask.key) << 32 | *at as u64);
-    let each = blocks::<SMALL_BLOCK>(round(open.len(), 0, ask.except))
-        .filter(|block| any_open(&open[block.clone()]))
-        .flatten();
-    each.filter(|&at| is_open(open[at])).max_by_key(hash).map(id)
+    let hash = |at: usize| (mix(u64::from(ask.key) << 32 | at as u64), at);
+    let best_of = |first: usize, part: &[u32]| {
+        let places = part.iter().enumerate().filter(|(_, jobs)| is_open(**jobs)).map(|(at, _)| first + at);
+        places.filter(|&at| ask.except != Some(id(at))).map(hash).max()
+    };
+    let (blocks, rest) = open.as_chunks::<SMALL_BLOCK>();
+    let mut best = best_of(open.len() - rest.len(), rest);
+    for (number, block) in blocks.iter().enumerate() {
+        // A block of fixed length, so that this is one comparison of wide registers.
+        if block.iter().fold(0, |any, jobs| any | (jobs ^ SHUT)) != 0 {
+            best = best.max(best_of(number * SMALL_BLOCK, block));
+        }
+    }
+    best.map(|(_, at)| id(at))
 }
 
 /// Whether a number of a list of jobs in flight is of a server that may be picked.
@@ -299,7 +308,7 @@ mod tests {
                 );
                 assert_eq!(least(&list), list.iter().copied().fold(f64::INFINITY, f64::min), "least of {n}");
                 let mut ranks: Vec<usize> = (0..count(&open, places(), |x| x != SHUT)).collect();
-                ranks_to_places(&open, places(), |x| x != SHUT, &mut ranks);
+                ranks_to_places::<SMALL_BLOCK>(&open, places(), |x| x != SHUT, &mut ranks);
                 assert_eq!(ranks, plain().collect::<Vec<_>>(), "all ranks of {n}");
             }
         }

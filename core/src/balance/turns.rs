@@ -19,11 +19,11 @@ const NOTHING: f64 = 1e-100;
 /// Picks between two clearings: `1e-100 / 2^512` is still a normal number.
 const CLEAR_EVERY: u32 = 512;
 
-/// Adds to the turns of those within the limit, and to `all` and `most` by lane; lets the other turns shrink.
+/// Adds to the turns of those within the limit, and to `all` and `most` by lane; lets the other turns shrink, if they do.
 ///
 /// Choices are made with masks of bits, since compilers turn `if` into branches here, at three times the cost.
 #[inline(always)]
-fn owe(
+fn owe<const SHRINKS: bool>(
     score: &[f64; LANES],
     weight: &[f64; LANES],
     turn: &mut [f64; LANES],
@@ -38,7 +38,9 @@ fn owe(
         // All ones within the limit, all zeros outside.
         let mask = u64::from(score[lane] <= limit).wrapping_neg();
         let weight = f64::from_bits(weight[lane].to_bits() & mask);
-        turn[lane] = turn[lane] * f64::from_bits((one & mask) | (keep & !mask)) + weight;
+        let before = turn[lane];
+        let kept = if SHRINKS { before * f64::from_bits((one & mask) | (keep & !mask)) } else { before };
+        turn[lane] = kept + weight;
         all[lane] += weight;
         let owed = turn[lane] + f64::from_bits(LOWEST & !mask);
         most[lane] = if owed > most[lane] { owed } else { most[lane] };
@@ -151,7 +153,11 @@ impl Turns {
                 continue;
             }
             self.settle(block);
-            let here = self.owe_block(block, limit, keep, &mut all);
+            let here = if keep == 1.0 {
+                self.owe_block::<false>(block, limit, keep, &mut all)
+            } else {
+                self.owe_block::<true>(block, limit, keep, &mut all)
+            };
             if here > most {
                 (most, best) = (here, Some(block));
             }
@@ -164,20 +170,37 @@ impl Turns {
 
     /// [`owe`] for a block: what is owed most in it.
     #[inline]
-    fn owe_block(&mut self, block: usize, limit: f64, keep: f64, all: &mut [f64; LANES]) -> f64 {
+    fn owe_block<const SHRINKS: bool>(
+        &mut self,
+        block: usize,
+        limit: f64,
+        keep: f64,
+        all: &mut [f64; LANES],
+    ) -> f64 {
         let places = self.places(block);
         let mut most = [f64::NEG_INFINITY; LANES];
         let (scores, last_scores) = self.score[places.clone()].as_chunks::<LANES>();
         let (weights, last_weights) = self.weight[places.clone()].as_chunks::<LANES>();
         let (turns, last_turns) = self.turn[places].as_chunks_mut::<LANES>();
-        for ((score, weight), turn) in scores.iter().zip(weights).zip(turns) {
-            owe(score, weight, turn, limit, keep, all, &mut most);
+        if scores.iter().flatten().fold(true, |within, &score| within & (score <= limit)) {
+            // All of them: nothing to choose.
+            for (weight, turn) in weights.iter().zip(turns) {
+                for lane in 0..LANES {
+                    turn[lane] += weight[lane];
+                    all[lane] += weight[lane];
+                    most[lane] = if turn[lane] > most[lane] { turn[lane] } else { most[lane] };
+                }
+            }
+        } else {
+            for ((score, weight), turn) in scores.iter().zip(weights).zip(turns) {
+                owe::<SHRINKS>(score, weight, turn, limit, keep, all, &mut most);
+            }
         }
         for ((&score, &weight), turn) in last_scores.iter().zip(last_weights).zip(last_turns) {
             // The others of the chunk are none that could be picked.
             let (mut scores, mut turns) = ([f64::INFINITY; LANES], [*turn; LANES]);
             scores[0] = score;
-            owe(&scores, &[weight; LANES], &mut turns, limit, keep, all, &mut most);
+            owe::<SHRINKS>(&scores, &[weight; LANES], &mut turns, limit, keep, all, &mut most);
             *turn = turns[0];
         }
         most.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a })
