@@ -342,12 +342,13 @@ impl Gateway {
     /// other server with room, or the job is not at a server.
     pub fn retry(&mut self, now: Instant, job: JobId) -> Option<ServerId> {
         let slot = self.working(job)?;
-        let Job { class, chance, server, gateway, key, since, .. } = self.jobs[slot];
+        let Job { class, chance, server, gateway, key, queued: sent, .. } = self.jobs[slot];
         let from = server?;
         let balancing = &mut self.balancing[usize::from(gateway)];
         let to = balancing.send(now, class, key, chance, Some(from))?;
-        balancing.left(now, from, class, Left::Failed, now.since(since));
-        self.jobs[slot].server = Some(to);
+        balancing.left(now, from, class, Left::Failed, now.since(sent));
+        let job = &mut self.jobs[slot];
+        (job.server, job.queued) = (Some(to), now);
         self.touch_serving();
         Some(to)
     }
@@ -630,7 +631,7 @@ impl Gateway {
                 .send(now, class, key, chance, None)
                 .expect("a balancer finds a server when one has room");
             let job = &mut self.jobs[slot];
-            (job.server, job.gateway) = (Some(server), gateway);
+            (job.server, job.gateway, job.queued) = (Some(server), gateway, now);
         }
         let job = &self.jobs[slot];
         Some(Output::Dispatch(Dispatch {
@@ -654,7 +655,7 @@ impl Gateway {
                 Ended::Failed => Left::Failed,
                 Ended::Abandoned => Left::Abandoned,
             };
-            let took = now.since(job.since);
+            let took = now.since(job.queued);
             self.balancing[usize::from(job.gateway)].left(now, server, job.class, left, took);
         }
         self.stages[at].release(job, now, ended);

@@ -42,7 +42,7 @@ pub(crate) struct Job {
     /// What hashing balancers go by; 0 where none does.
     pub key: u32,
     pub arrived: Instant,
-    /// When it joined the queue of its present stage.
+    /// When it joined the queue of its present stage; at a server, when it was sent there.
     pub queued: Instant,
     /// When it came to where it is: to the level it waits in (as `queued`, or later by promotion), or to its worker.
     pub since: Instant,

@@ -1,11 +1,13 @@
 //! Every balancer through random hours: servers go down, are barred, leave and come, change their weight and their
 //! limit, report, and get jobs that come back in any order.
 //!
-//! Whatever happens, a balancer picks a server that may be picked, and one as long as there is one.
+//! Whatever happens, a balancer picks a server that may be picked, and one as long as there is one. And what becomes of a job that moves.
 //!
 //! To add a balancer: a line in [`POLICIES`].
 
 use tidegate_core::balance::{Balancing, Left, LoadReport, Seat};
+use tidegate_core::frame::Frame;
+use tidegate_core::gateway::{Arrival, Asked, Gateway, Outcome, Output};
 use tidegate_core::id::{ClassId, ServerId};
 use tidegate_core::scenario::{Parsed, Scenario, parse_json};
 use tidegate_core::time::{Duration, Instant};
@@ -200,4 +202,27 @@ fn every_balancer_picks_who_may_be_picked_as_long_as_there_is_someone() {
         // Counts of servers that left are gone with them.
         assert!(sent > 2_000, "{policy}: only {sent} jobs were sent, which says little");
     }
+}
+
+/// What a job lost at a server that could not be reached is not held against the one that answered it.
+#[test]
+fn a_job_that_moved_counts_from_when_it_was_sent_to_where_it_is() {
+    let text = r#"{"tidegate":1,"classes":[{"name":"a"}],
+        "stages":[{"name":"s","workers":9,"work":{"at":"servers"}}],
+        "servers":[{"name":"x"},{"name":"y"}],"balancer":{"policy":"least_time"}}"#;
+    let mut gateway = Gateway::new(&parse_json(text).unwrap().check().unwrap());
+    let at = |ms| Instant::START + Duration::from_millis(ms);
+    let arrival =
+        Arrival { class: ClassId(0), deadline: None, chance: Chance(1), size: None, asked: Asked::default() };
+    let job = gateway.arrive(at(0), arrival).unwrap();
+    let Some(Output::Dispatch(dispatch)) = gateway.poll(at(0)) else { panic!("a server is idle") };
+    let first = dispatch.server.unwrap();
+    let second = gateway.retry(at(2_000), job).unwrap();
+    assert_ne!(first, second);
+    gateway.done(at(2_010), job, Outcome::Completed);
+    let mut frame = Frame::default();
+    gateway.frame(at(2_010), &mut frame);
+    let latency_s = |server: ServerId| frame.servers[usize::from(server.0)].latency_s;
+    assert!((latency_s(second) - 0.01).abs() < 1e-6, "{} s at the one that answered", latency_s(second));
+    assert!(latency_s(first) > 0.05, "{} s at the one that failed", latency_s(first));
 }

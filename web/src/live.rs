@@ -190,7 +190,10 @@ impl Live {
     }
 
     fn frame(&mut self, text: &str, now_ms: f64) {
-        let numbers = js_sys::JSON::parse(text).map(|list| js_sys::Float64Array::new(&list).to_vec());
+        // JSON has no word for what is not known: it says null, which a typed array would take for 0.
+        let known = |number: JsValue| number.as_f64().unwrap_or(f64::NAN);
+        let numbers = js_sys::JSON::parse(text)
+            .map(|list| js_sys::Array::from(&list).iter().map(known).collect::<Vec<_>>());
         let frame =
             numbers.map_err(|_| "JSON".to_owned()).and_then(|n| Frame::decode(&n).map_err(|e| e.to_string()));
         let frame = match frame {

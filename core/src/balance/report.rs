@@ -38,19 +38,4 @@ impl LoadReport {
     pub const fn load(&self, of: ResourceV1) -> Option<f64> {
         self.loads[of as usize]
     }
-
-    /// What this report says, and for the rest what `before` said.
-    #[must_use]
-    pub fn over(self, before: Self) -> Self {
-        let mut loads = self.loads;
-        for (load, old) in loads.iter_mut().zip(before.loads) {
-            *load = load.or(old);
-        }
-        Self {
-            loads,
-            application: self.application.or(before.application),
-            requests_per_s: self.requests_per_s.or(before.requests_per_s),
-            errors_per_s: self.errors_per_s.or(before.errors_per_s),
-        }
-    }
 }

@@ -146,11 +146,11 @@ impl Standing {
             self.warm_up(now, server);
         }
         let loads = self.overload.iter().filter_map(|&of| report.load(of));
-        let highest = loads.fold(0.0, f64::max);
-        if highest > self.limit {
-            servers.set_bar(server, bar::OVERLOADED, true);
-        } else if highest < self.clear {
-            servers.set_bar(server, bar::OVERLOADED, false);
+        // A report that says nothing of these loads changes nothing about them.
+        match loads.reduce(f64::max) {
+            Some(highest) if highest > self.limit => servers.set_bar(server, bar::OVERLOADED, true),
+            Some(highest) if highest < self.clear => servers.set_bar(server, bar::OVERLOADED, false),
+            _ => {}
         }
         self.next_at = self.next_at.min(now + self.silence);
     }
@@ -340,6 +340,13 @@ mod tests {
         check(3, loaded(0.93, 0.2), true, "another load keeps it out");
         check(4, loaded(0.89, 0.89), false, "all below");
         check(5, loaded(0.92, 0.92), false, "between the limits nothing changes");
+        check(6, loaded(0.2, 0.99), true, "the disk again");
+        check(
+            7,
+            LoadReport { requests_per_s: Some(9.0), ..LoadReport::default() },
+            true,
+            "not a word of loads",
+        );
     }
 
     #[test]
