@@ -3,6 +3,13 @@
 //! It decides nothing about requests: the simulation runs in the worker, a live system at its server. Text is
 //! rendered four times a second, canvases at display rate, and at most one frame is on its way from the worker.
 
+pub mod compare;
+pub mod handover;
+pub mod record;
+pub mod replay;
+pub mod text;
+pub mod tour;
+
 use crate::address::{Address, escape};
 use crate::draw::tracks::{History as TrackHistory, TrackBoxes, Tracks};
 use crate::draw::{Boxes, Motion, Pace, Picture, Theme, fit};
@@ -64,6 +71,10 @@ pub enum Mode {
     /// A simulated run.
     #[default]
     Explore,
+    /// Two simulated runs on the same traffic.
+    Compare,
+    /// A log that is played.
+    Replay,
     /// A server.
     Live,
 }
@@ -240,6 +251,18 @@ pub enum Do {
     TakeLive,
     /// Loads the page again.
     Reload,
+    /// Compare.
+    Compare(compare::Do),
+    /// Handing over.
+    Hand(handover::Do),
+    /// The text view.
+    Text(text::Do),
+    /// The tour.
+    Tour(tour::Do),
+    /// Why-records.
+    Record(record::Do),
+    /// Your traffic.
+    Replay(replay::Do),
 }
 
 /// What the page hears.
@@ -360,6 +383,18 @@ pub struct App {
     pub undo: Vec<Parsed>,
     /// The scene, the canvases, and what is moved at display rate.
     pub refs: Refs,
+    /// Compare.
+    pub compare: compare::State,
+    /// Handing over.
+    pub handover: handover::State,
+    /// The text view.
+    pub text: text::State,
+    /// The tour.
+    pub tour: tour::State,
+    /// Why-records.
+    pub record: record::State,
+    /// Your traffic.
+    pub replay: replay::State,
 
     next: Option<Feed>,
     ghost: Option<History>,
@@ -459,6 +494,12 @@ impl Component for App {
             toast: None,
             undo: Vec::new(),
             refs: Refs::default(),
+            compare: compare::State::default(),
+            handover: handover::State::default(),
+            text: text::State::default(),
+            tour: tour::State::default(),
+            record: record::State::default(),
+            replay: replay::State::default(),
             next: None,
             ghost: None,
             run_number: 0,
@@ -571,8 +612,8 @@ impl App {
     #[must_use]
     pub fn feed(&self) -> Option<&Feed> {
         match self.mode {
-            Mode::Explore => self.run.as_ref(),
             Mode::Live => self.live.feed.as_ref(),
+            _ => self.run.as_ref(),
         }
     }
 
@@ -613,7 +654,7 @@ impl App {
     /// Whether anything is being computed that a person waits for.
     #[must_use]
     pub fn computing(&self) -> bool {
-        self.mode == Mode::Explore && self.done.is_none() && self.share < 1.0 && self.run.is_some()
+        self.mode != Mode::Live && self.done.is_none() && self.share < 1.0 && self.run.is_some()
     }
 
     /// The link to the scenario as it is, with the run's hash if it is known and the moment if wanted.
@@ -770,7 +811,7 @@ impl App {
     pub fn title(&self) -> String {
         let title = match self.mode {
             Mode::Live => self.live.feed.as_ref().map_or("", |f| f.scenario.wire().title.as_str()),
-            Mode::Explore => self.parsed.wire.title.as_str(),
+            _ => self.parsed.wire.title.as_str(),
         };
         if title.is_empty() {
             return self.words().untitled.to_owned();
@@ -906,7 +947,7 @@ impl App {
     fn tick(&mut self, ctx: &Context<Self>, now_ms: f64) -> bool {
         let dt_s = ((now_ms - self.now_ms) / 1000.0).clamp(0.0, LONGEST_STEP_S);
         self.now_ms = now_ms;
-        if self.mode == Mode::Explore && self.playing && self.run.is_some() {
+        if self.mode != Mode::Live && self.playing && self.run.is_some() {
             self.owed_s = (self.owed_s + dt_s * self.speed).min(LONGEST_STEP_S * self.speed);
             if !self.awaited && self.owed_s > 0.0 {
                 let to_s = self.now_s() + core::mem::take(&mut self.owed_s);
@@ -980,15 +1021,15 @@ impl App {
         if stamp == self.plotted {
             return;
         }
-        let ghost = self.ghost.as_ref().filter(|_| self.mode == Mode::Explore);
+        let ghost = self.ghost.as_ref().filter(|_| self.mode != Mode::Live);
         let rows = self.plot.kinds.len();
         let plot = Plot::new(feed, ghost, self.why.map(|(stage, _)| stage));
         self.span_s = match self.mode {
-            Mode::Explore => (0.0, feed.scenario.horizon.as_secs_f64()),
             Mode::Live => {
                 let now = feed.now_s();
                 ((now - 120.0).max(0.0), now.max(120.0))
             }
+            _ => (0.0, feed.scenario.horizon.as_secs_f64()),
         };
         self.plot = plot;
         self.plotted = stamp;
@@ -1034,8 +1075,8 @@ impl App {
         let speed = if self.mode == Mode::Live { 1.0 } else { self.speed };
         let theme = self.theme;
         let feed = match self.mode {
-            Mode::Explore => self.run.as_ref(),
             Mode::Live => self.live.feed.as_ref(),
+            _ => self.run.as_ref(),
         };
         let Some(feed) = feed else { return };
         if let Some(canvas) = self.refs.picture.cast::<HtmlCanvasElement>()
@@ -1050,8 +1091,8 @@ impl App {
         {
             let tracks = self.plot.tracks();
             let events: Vec<_> = match self.mode {
-                Mode::Explore => self.flags.iter().map(|f| (f.at_s, f.tone)).collect(),
                 Mode::Live => Vec::new(),
+                _ => self.flags.iter().map(|f| (f.at_s, f.tone)).collect(),
             };
             let history = TrackHistory {
                 version: self.track_version,
@@ -1059,8 +1100,8 @@ impl App {
                 step_s: self.plot.step_s,
                 span_s: self.span_s,
                 warmup_s: match self.mode {
-                    Mode::Explore => feed.scenario.warmup.as_secs_f64(),
                     Mode::Live => 0.0,
+                    _ => feed.scenario.warmup.as_secs_f64(),
                 },
                 playhead_s: feed.now_s(),
                 hover_s: self.hover_s,
@@ -1226,12 +1267,18 @@ impl App {
             Do::Reload => {
                 let _ = window().location().reload();
             }
+            Do::Compare(command) => self.compare(ctx, command),
+            Do::Hand(command) => self.handover(ctx, command),
+            Do::Text(command) => self.text(ctx, command),
+            Do::Tour(command) => self.tour(ctx, command),
+            Do::Record(command) => self.record(ctx, command),
+            Do::Replay(command) => self.replay(ctx, command),
         }
     }
 
     /// Has picks written down exactly while somebody looks at them: each costs a list.
     fn ask_for_decisions(&mut self) {
-        let on = self.why_server && self.section == Some(Section::Balancer) && self.mode == Mode::Explore;
+        let on = self.why_server && self.section == Some(Section::Balancer) && self.mode != Mode::Live;
         if on != self.explains {
             self.explains = on;
             self.order(Order::Explain { on });
@@ -1307,7 +1354,7 @@ impl App {
                     self.live.connect(&address, ctx.link());
                 }
             }
-            Mode::Explore => self.live.disconnect(),
+            _ => self.live.disconnect(),
         }
         self.address_due = Some(self.now_ms + ADDRESS_MS);
         let title = self.title();
@@ -1387,7 +1434,7 @@ impl App {
     /// Whether the tracks show a run before an edit.
     #[must_use]
     pub fn has_ghost(&self) -> bool {
-        self.ghost.is_some() && self.mode == Mode::Explore
+        self.ghost.is_some() && self.mode != Mode::Live
     }
 
     // ----- files -----

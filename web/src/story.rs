@@ -546,7 +546,7 @@ pub fn tell(
     }
     chosen.truncate(MOST_FACTS);
     let mut lead = Vec::new();
-    let space = if core::ptr::eq(words, &raw const crate::words::CHINESE) { "" } else { " " };
+    let space = if core::ptr::eq(words, crate::words::Language::Chinese.words()) { "" } else { " " };
     for fact in (0..=4).flat_map(|place| chosen.iter().filter(move |f| f.place == place)) {
         if !lead.is_empty() {
             lead.push(Piece::Text(space.to_owned()));

@@ -13,15 +13,6 @@ pub enum Language {
 }
 
 impl Language {
-    /// The words of the language.
-    #[must_use]
-    pub fn words(self) -> &'static Words {
-        match self {
-            Self::English => &ENGLISH,
-            Self::Chinese => &CHINESE,
-        }
-    }
-
     /// The other one.
     #[must_use]
     pub fn other(self) -> Self {
@@ -70,24 +61,41 @@ pub fn fill(text: &str, values: &[&str]) -> String {
 }
 
 macro_rules! words {
-    ($($key:ident: $english:literal, $chinese:literal;)*) => {
-        /// The words of one language.
+    ($name:ident, $get:ident; $($key:ident: $english:literal, $chinese:literal;)*) => {
+        /// Words of one language.
         #[derive(Clone, Copy, Debug)]
-        pub struct Words {
+        pub struct $name {
             $(#[doc = $english] pub $key: &'static str,)*
         }
 
-        /// English.
-        pub static ENGLISH: Words = Words { $($key: $english,)* };
-        /// Simplified Chinese.
-        pub static CHINESE: Words = Words { $($key: $chinese,)* };
+        impl $crate::words::Language {
+            /// Words of the language.
+            #[must_use]
+            pub fn $get(self) -> &'static $name {
+                static ENGLISH: $name = $name { $($key: $english,)* };
+                static CHINESE: $name = $name { $($key: $chinese,)* };
+                match self {
+                    Self::English => &ENGLISH,
+                    Self::Chinese => &CHINESE,
+                }
+            }
+        }
 
         #[cfg(test)]
-        const ALL: &[(&str, &str, &str)] = &[$((stringify!($key), $english, $chinese),)*];
+        pub(super) const ALL: &[(&str, &str, &str)] = &[$((stringify!($key), $english, $chinese),)*];
     };
 }
 
+pub mod compare;
+pub mod handover;
+pub mod record;
+pub mod replay;
+pub mod text;
+pub mod tour;
+
 words! {
+    Words, words;
+
     // The shell.
     skip: "Skip to the running system", "跳到运行画面";
     home: "Tidegate, start page", "Tidegate 首页";
@@ -843,10 +851,16 @@ mod tests {
         "at_most",
     ];
 
+    fn all() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
+        [ALL, compare::ALL, handover::ALL, record::ALL, replay::ALL, text::ALL, tour::ALL]
+            .into_iter()
+            .flatten()
+    }
+
     #[test]
     fn no_string_is_missing_or_left_in_english() {
         let chinese = |s: &str| s.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
-        for (key, english, translated) in ALL {
+        for (key, english, translated) in all() {
             assert!(!english.trim().is_empty() && !translated.trim().is_empty(), "{key} is empty");
             if !SAME.contains(key) {
                 assert!(chinese(translated), "{key} has no Chinese: {translated}");
@@ -857,7 +871,7 @@ mod tests {
 
     #[test]
     fn both_languages_take_the_same_figures() {
-        for (key, english, translated) in ALL {
+        for (key, english, translated) in all() {
             for i in 0..6 {
                 let slot = format!("{{{i}}}");
                 // A language may leave out what it does not need, as Chinese does with plurals; never add.
@@ -873,7 +887,7 @@ mod tests {
 
     #[test]
     fn the_voice_is_calm() {
-        for (key, english, translated) in ALL {
+        for (key, english, translated) in all() {
             for banned in ["!", "please", "Please", "successfully", "！", "请您", "抱歉"] {
                 assert!(!english.contains(banned) && !translated.contains(banned), "{key} says {banned}");
             }

@@ -1,15 +1,21 @@
 //! What the page consists of: functions from the state to markup. They change nothing.
 
+mod compare;
 mod dialogs;
 mod editor;
+mod handover;
 pub(crate) mod icons;
 mod knobs;
 mod pick;
 mod picture;
+mod record;
+mod replay;
 mod shell;
 mod split;
 mod states;
+mod text;
 mod time;
+mod tour;
 mod why;
 
 use crate::app::{App, Dialog, Do, Msg};
@@ -38,6 +44,9 @@ pub fn page(app: &App, link: &Link) -> Html {
                     { shell::live_bar(app, link) }
                     { shell::story(app) }
                     { picture::scene(app, link) }
+                    { compare::view(app, link) }
+                    { replay::view(app, link) }
+                    { record::view(app, link) }
                     { states::over(app, link) }
                 </main>
                 { time::panel(app, link) }
@@ -45,6 +54,9 @@ pub fn page(app: &App, link: &Link) -> Html {
             </div>
             { shell::tabs(app, link) }
             { dialogs::all(app, link) }
+            { handover::view(app, link) }
+            { text::view(app, link) }
+            { tour::view(app, link) }
             <input ref={app.refs.file.clone()} type="file" hidden=true tabindex="-1" aria-hidden="true"
                 onchange={chosen(link)} />
             <div class={classes!("toast", app.toast.is_some().then_some("on"))} role="status">

@@ -5,9 +5,21 @@ use crate::app::{App, Claim, Dialog, Do, Mode, Msg};
 use crate::figures;
 use crate::live::Status;
 use crate::story::Piece;
-use crate::words::fill;
+use crate::words::{Language, fill};
 use std::rc::Rc;
 use yew::prelude::*;
+
+/// The modes, in the order of their tabs.
+const MODES: [Mode; 4] = [Mode::Explore, Mode::Compare, Mode::Replay, Mode::Live];
+
+fn name(mode: Mode, language: Language) -> &'static str {
+    match mode {
+        Mode::Explore => language.words().explore,
+        Mode::Compare => language.compare().tab,
+        Mode::Replay => language.replay().tab,
+        Mode::Live => language.words().live,
+    }
+}
 
 /// The top bar.
 pub(super) fn top(app: &App, link: &Link) -> Html {
@@ -16,8 +28,13 @@ pub(super) fn top(app: &App, link: &Link) -> Html {
     let tab = |mode: Mode, words: &'static str| {
         let selected = app.mode == mode;
         let key = link.batch_callback(move |e: KeyboardEvent| {
-            matches!(e.key().as_str(), "ArrowLeft" | "ArrowRight")
-                .then(|| Msg::Do(Do::Mode(if mode == Mode::Live { Mode::Explore } else { Mode::Live })))
+            let step = match e.key().as_str() {
+                "ArrowLeft" => MODES.len() - 1,
+                "ArrowRight" => 1,
+                _ => return None,
+            };
+            let at = MODES.iter().position(|m| *m == mode)?;
+            Some(Msg::Do(Do::Mode(MODES[(at + step) % MODES.len()])))
         });
         html! {
             <button role="tab" aria-selected={selected.to_string()} tabindex={if selected { "0" } else { "-1" }}
@@ -32,7 +49,7 @@ pub(super) fn top(app: &App, link: &Link) -> Html {
                 <span>{ app.title() }</span><small>{ size.unwrap_or_default() }</small>{ icons::down() }
             </button>
             <div class="modes" role="tablist" aria-label={w.mode}>
-                { tab(Mode::Explore, w.explore) }{ tab(Mode::Live, w.live) }
+                { for MODES.into_iter().map(|mode| tab(mode, name(mode, app.prefs.language))) }
             </div>
             <div class="acts">
                 <button class="quiet hide" id="language" lang={other.tag()} aria-label={w.switch_language}

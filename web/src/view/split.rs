@@ -247,7 +247,7 @@ fn response(app: &App, feed: &Feed, view: &StageView, k: usize) -> Html {
         model.into_iter().enumerate().map(|(i, left)| (i as f64 * period_s, left)).collect();
     // A live server's events are not those of its scenario.
     let was = errors(class)
-        .filter(|_| app.mode == Mode::Explore)
+        .filter(|_| app.mode != Mode::Live)
         .map_or_else(Vec::new, |errors| measured(errors, start_s, step_s, from_s, now_s.min(from_s + end_s)));
     if model.is_empty() && was.is_empty() {
         return Html::default();

@@ -175,7 +175,7 @@ fn pointing(
         let left = plot.cast::<web_sys::Element>().map_or(0.0, |p| p.get_bounding_client_rect().left());
         f64::from(e.client_x()) - left
     };
-    let explore = app.mode == Mode::Explore;
+    let explore = app.mode != Mode::Live;
     let press = {
         let place = place.clone();
         link.callback(move |e: PointerEvent| {
@@ -224,7 +224,7 @@ fn tracks(app: &App, link: &Link) -> Html {
         <div class="tracks" {style}>
             <div class="ruler" id="ruler" onpointerdown={press2} onpointermove={glide2}>
                 { for ruler_ticks(app) }
-                if app.mode == Mode::Explore { { for ruler_flags(app, link) } }
+                if app.mode != Mode::Live { { for ruler_flags(app, link) } }
                 <div class="clip">{ playhead(app, link) }</div>
             </div>
             <div class="trackhint">{hint}</div>
@@ -288,7 +288,7 @@ fn ruler_ticks(app: &App) -> Vec<Html> {
                 _ => "tick",
             };
             // A number under the playhead's own would only be noise.
-            let hidden = app.mode == Mode::Explore && (part - now).abs() < 0.055;
+            let hidden = app.mode != Mode::Live && (part - now).abs() < 0.055;
             let style = format!("left:{:.3}%;opacity:{}", part * 100.0, u8::from(!hidden));
             html! { <span {class} {style}>{ figures::clock_short(s) }</span> }
         })

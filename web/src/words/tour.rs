@@ -1,0 +1,7 @@
+//! The guided tour, and what to look for in a preset.
+
+words! {
+    TourWords, tour;
+
+    title: "Tour", "导览";
+}
