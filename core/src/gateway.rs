@@ -22,7 +22,7 @@
 //! assert!(matches!(gateway.done(later, job, Outcome::Completed), Step::Left(left) if left.good));
 //! ```
 
-use crate::admission::{QueueControl, Verdict};
+use crate::admission::{About, QueueControl, Told, Verdict};
 use crate::balance::{Balancing, Decision, FIRST_DRAW, HashBy, Left, LoadReport, Seat, Servers};
 use crate::frame::{Cause, ClassFrame, DecisionFrame, Frame, ServerFrame, StageClassFrame, StageFrame};
 use crate::id::{ClassId, JobId, ServerId, StageId};
@@ -32,6 +32,7 @@ use crate::scenario::{Levels, Scenario, ServerSpec, StageSpec};
 use crate::stage::{Ended, Next, Stage};
 use crate::time::{Duration, Instant};
 use crate::unit::Chance;
+use alloc::boxed::Box;
 use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -137,6 +138,23 @@ pub struct Departure {
     pub good: bool,
 }
 
+/// Where a job inside is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// On a worker, not waiting.
+    pub working: bool,
+    /// Its stage.
+    pub stage: StageId,
+    /// The priority level it waits in, or waited in.
+    pub level: u8,
+    /// The server it is at, if it is at one.
+    pub server: Option<ServerId>,
+    /// When it came to where it is: into its level, or to its worker.
+    pub since: Instant,
+    /// Waits at the stages before, and at this one once it works.
+    pub waited: Duration,
+}
+
 /// Counts of one class over all stages, since the run began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
@@ -165,8 +183,11 @@ pub struct Gateway {
     hashes: Option<HashBy>,
     counts: Vec<Counts>,
     levels: Levels,
-    /// Whether a stage is asked about jobs at the entry that are still to come to it.
-    asks_ahead: bool,
+    /// Whether more than the first stage's verdict is wanted at the entry: a stage is asked about jobs that are still
+    /// to come to it, or verdicts are written down.
+    asks_more: bool,
+    /// What was decided last, if that is being written down.
+    told: Option<Box<Told>>,
     /// Whether a queue control wants to know response times.
     hears_responses: bool,
     /// Whether something happens at a stage by itself as time passes.
@@ -196,7 +217,8 @@ impl Gateway {
         Self {
             jobs: Jobs::default(),
             levels: scenario.levels.clone(),
-            asks_ahead: stages.iter().any(|stage| stage.control.at_entry()),
+            asks_more: stages.iter().any(|stage| stage.control.at_entry()),
+            told: None,
             hears_responses: scenario.stages.iter().any(has_rate),
             timed: scenario.reports || stages.iter().any(Stage::is_timed) || Balancing::is_timed(scenario),
             stages,
@@ -227,6 +249,9 @@ impl Gateway {
         counts.arrived += 1;
         if let Verdict::Shed(cause) = verdict {
             counts.shed[cause as usize] += 1;
+            if let Some(told) = &mut self.told {
+                told.shed = Some((class, now));
+            }
             return Err(cause);
         }
         counts.in_system += 1;
@@ -424,6 +449,68 @@ impl Gateway {
     /// Begins or ends to write down how servers are picked; see [`last_decision`](Self::last_decision).
     pub fn write_decisions(&mut self, on: bool) {
         self.each_balancing(|balancing| balancing.write_decisions(on));
+    }
+
+    /// Begins to write down how jobs are judged; see [`told`](Self::told). It changes nothing about what is decided, and
+    /// costs next to nothing but for those it is about.
+    pub fn tell(&mut self, about: About) {
+        self.told = Some(Box::new(Told { about, ..Told::default() }));
+        self.asks_more = true;
+    }
+
+    /// What was decided last about who may wait, if that is being written down.
+    #[must_use]
+    pub fn told(&self) -> Option<&Told> {
+        self.told.as_deref()
+    }
+
+    /// The job that is number `nth` of those of a class that wait at a stage, from the head of the highest level down:
+    /// when it arrived. `None` if fewer wait there.
+    #[must_use]
+    pub fn waiting(&self, stage: StageId, class: ClassId, nth: u32) -> Option<Instant> {
+        let lanes = &self.stages.get(usize::from(stage.0))?.lanes;
+        let mut left = nth;
+        for level in (0..lanes.level_count()).rev() {
+            let here = lanes.lane_len(level, usize::from(class.0));
+            if left >= here {
+                left -= here;
+                continue;
+            }
+            let mut slot = lanes.head(level as u8, class.0);
+            for _ in 0..left {
+                slot = self.jobs[slot].next;
+            }
+            return Some(self.jobs[slot].arrived);
+        }
+        None
+    }
+
+    /// The job of a class that arrived at this very moment and is still inside.
+    #[must_use]
+    pub fn arrived_at(&self, class: ClassId, at: Instant) -> Option<JobId> {
+        self.jobs.all().find(|(_, job)| job.class == class && job.arrived == at).map(|(id, _)| id)
+    }
+
+    /// The job that was sent to a server last of those still there: its class and when it arrived.
+    #[must_use]
+    pub fn last_at(&self, server: ServerId) -> Option<(ClassId, Instant)> {
+        let there = self.jobs.all().filter(|(_, job)| job.server == Some(server));
+        there.max_by_key(|(_, job)| (job.queued, job.ticket)).map(|(_, job)| (job.class, job.arrived))
+    }
+
+    /// How many of a class have left which way: answered, failed, left by their clients, and turned away by [`Cause`].
+    pub(crate) fn left_of(&self, class: ClassId) -> [u64; 7] {
+        let Counts { completed, failed, cancelled, shed: [a, b, c, d], .. } =
+            self.counts[usize::from(class.0)];
+        [completed, failed, cancelled, a, b, c, d]
+    }
+
+    /// Where a job is; `None` if it has left.
+    #[must_use]
+    pub fn whereabouts(&self, job: JobId) -> Option<Whereabouts> {
+        let slot = self.jobs.find(job)?;
+        let Job { place, stage, level, server, since, waited, .. } = self.jobs[slot];
+        Some(Whereabouts { working: place == Place::Working, stage, level, server, since, waited })
     }
 
     /// The last pick of a server, if they are being written down.
@@ -665,7 +752,7 @@ impl Gateway {
     /// Judges a job at the door: by the first stage, and by every later one that wants to be asked there.
     #[inline(always)]
     fn judge_entry(&mut self, now: Instant, class: ClassId, correction: u8, chance: Chance) -> Verdict {
-        if self.asks_ahead {
+        if self.asks_more {
             return self.judge_ahead(now, class, correction, chance);
         }
         let can_start = self.can_start(0);
@@ -679,7 +766,7 @@ impl Gateway {
         let mut verdict = Verdict::Admit;
         for at in 0..self.stages.len() {
             if at == 0 || self.stages[at].control.at_entry() {
-                let one = self.judge(at, now, class, correction, chance);
+                let one = self.judge(at, now, (class, now), correction, chance);
                 if verdict == Verdict::Admit {
                     verdict = one;
                 }
@@ -688,11 +775,23 @@ impl Gateway {
         verdict
     }
 
-    fn judge(&mut self, at: usize, now: Instant, class: ClassId, correction: u8, chance: Chance) -> Verdict {
+    fn judge(
+        &mut self,
+        at: usize,
+        now: Instant,
+        (class, arrived): (ClassId, Instant),
+        correction: u8,
+        chance: Chance,
+    ) -> Verdict {
         let can_start = self.can_start(at);
         let stage = &mut self.stages[at];
         let standing = stage.standing(class, correction);
-        stage.judge(now, class, standing, can_start, chance)
+        match &mut self.told {
+            Some(told) if told.wants(class, arrived) => {
+                told.judged(stage.judge_aloud(now, class, standing, can_start, chance))
+            }
+            _ => stage.judge(now, class, standing, can_start, chance),
+        }
     }
 
     /// Lets time do its part at every stage.
@@ -718,14 +817,14 @@ impl Gateway {
     fn advance(&mut self, now: Instant, slot: u32, next: usize) -> Step {
         let job = &mut self.jobs[slot];
         job.stage = StageId(next as u8);
-        let (class, correction, chance) = (job.class, job.correction, job.chance);
+        let (class, arrived, correction, chance) = (job.class, job.arrived, job.correction, job.chance);
         let verdict = if self.stages[next].control.at_entry() {
             let can_start = self.can_start(next);
             let stage = &mut self.stages[next];
             let standing = stage.standing(class, correction);
             stage.judge_late(now, class, standing, can_start)
         } else {
-            self.judge(next, now, class, correction, chance)
+            self.judge(next, now, (class, arrived), correction, chance)
         };
         match verdict {
             Verdict::Admit => {
@@ -741,7 +840,10 @@ impl Gateway {
 
     /// A job inside is turned away at its present stage: what was worked on it was for nothing.
     fn shed(&mut self, slot: u32, cause: Cause) {
-        let Job { class, stage, worked, .. } = self.jobs[slot];
+        let Job { class, stage, worked, arrived, .. } = self.jobs[slot];
+        if let Some(told) = &mut self.told {
+            told.shed = Some((class, arrived));
+        }
         self.stages[usize::from(stage.0)].wasted_ns += u128::from(worked.as_nanos());
         let counts = &mut self.counts[usize::from(class.0)];
         counts.shed[cause as usize] += 1;

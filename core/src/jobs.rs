@@ -150,6 +150,14 @@ impl Jobs {
         (job.generation == id.generation && job.place != Place::Gone).then_some(id.slot)
     }
 
+    /// Every job that is here.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (JobId, &Job)> {
+        (0..).zip(&self.table).filter(|(_, job)| job.place != Place::Gone).map(|(slot, job)| {
+            let generation = job.generation;
+            (JobId { slot, generation }, job)
+        })
+    }
+
     pub(crate) fn id(&self, slot: u32) -> JobId {
         JobId { slot, generation: self[slot].generation }
     }

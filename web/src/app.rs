@@ -841,6 +841,10 @@ impl App {
         if let Some(array) = data.dyn_ref::<js_sys::Float64Array>() {
             match Numbers::decode(&array.to_vec()) {
                 Ok(Numbers::Picture(picture)) => return self.see(picture),
+                Ok(Numbers::Told(told)) => {
+                    self.hear_trace(told);
+                    return true;
+                }
                 Ok(Numbers::History(part)) => {
                     if part.run == self.run_number
                         && let Some(feed) = self.next.as_mut().or(self.run.as_mut())
@@ -1589,6 +1593,10 @@ impl App {
         if key == "Escape" {
             if self.notice.is_some() && self.dialog.is_none() {
                 self.notice = None;
+                return true;
+            }
+            if self.record.open && self.dialog.is_none() {
+                self.record = record::State::default();
                 return true;
             }
             if self.sheet && self.dialog.is_none() {

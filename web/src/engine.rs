@@ -5,6 +5,7 @@
 //! from which a jump backwards starts. Both are pure functions of scenario and seed, so they agree.
 
 use crate::protocol::{Answer, HistoryPart, LogRead, Order, Picture};
+use crate::trace::{self, Told, Traced};
 use tidegate_core::frame::Frame;
 use tidegate_core::import::Trace;
 use tidegate_core::scenario::{Parsed, Scenario, parse};
@@ -51,6 +52,7 @@ struct Run {
     ahead_steps: u32,
     unsent: HistoryPart,
     snapshots: Vec<Simulation>,
+    trace: Option<trace::Trace>,
     work_ms: f64,
 }
 
@@ -109,6 +111,11 @@ impl Engine {
                     run.shown.write_decisions(on);
                 }
             }
+            Order::Trace { run, spot } => {
+                if let Some(r) = self.current(run) {
+                    r.trace = Some(trace::Trace::begin(spot, &r.shown, |at| r.copy_before(at)));
+                }
+            }
             Order::ReadLog { name } => self.awaited_log = name,
         }
     }
@@ -135,10 +142,21 @@ impl Engine {
         if run.goal.is_some() {
             run.approach(&mut more_time, out);
         }
-        if run.goal.is_none() && run.ahead.is_some() {
+        if run.goal.is_none()
+            && let Some(mut trace) = run.trace.take()
+        {
+            match trace.work(&mut more_time, |at| run.copy_before(at)) {
+                Traced::NotYet => run.trace = Some(trace),
+                Traced::Nobody => out.push(Output::Numbers(Told::of(run.number, None).to_numbers())),
+                Traced::Done(journey) => {
+                    out.push(Output::Numbers(Told::of(run.number, Some(&journey)).to_numbers()));
+                }
+            }
+        }
+        if run.goal.is_none() && run.trace.is_none() && run.ahead.is_some() {
             run.run_ahead(&mut more_time, out);
         }
-        run.goal.is_some() || run.ahead.is_some()
+        run.goal.is_some() || run.trace.is_some() || run.ahead.is_some()
     }
 
     /// Notes time spent on the present run, for the page to show.
@@ -169,6 +187,7 @@ impl Engine {
             explains: self.explains,
             goal: None,
             ahead_steps: 0,
+            trace: None,
             unsent,
             work_ms: 0.0,
             scenario,
@@ -204,6 +223,12 @@ fn advance(sim: &mut Simulation, to: Instant, more_time: &mut impl FnMut() -> bo
 }
 
 impl Run {
+    /// A copy of the run that has come no further than a moment.
+    fn copy_before(&self, at: Instant) -> Simulation {
+        // The first snapshot is of the beginning.
+        self.snapshots.iter().rev().find(|s| s.now() <= at).unwrap_or(&self.shown).clone()
+    }
+
     fn clamped(&self, s: f64) -> Instant {
         Instant::START + Duration::from_secs_f64(s.max(0.0)).min(self.scenario.horizon)
     }
@@ -334,6 +359,7 @@ fn summary(name: String, trace: &Trace) -> LogRead {
 mod tests {
     use super::*;
     use crate::protocol::Numbers;
+    use crate::trace::Spot;
     use tidegate_core::scenario::presets;
 
     const PRESET: &str = "flash-crowd";
@@ -345,12 +371,35 @@ mod tests {
         out
     }
 
+    #[test]
+    fn a_request_is_followed_while_the_run_is_not_yet_computed() {
+        let mut engine = Engine::default();
+        let mut out = load(&mut engine, 1, 0.0);
+        engine.take(Order::Seek { run: 1, to_s: 110.0 }, &mut out);
+        while pictures(&out).len() < 2 {
+            engine.work(|| false, &mut out);
+        }
+        out.clear();
+        engine.take(Order::Trace { run: 1, spot: Spot::Refused { class: 2 } }, &mut out);
+        while engine.work(|| true, &mut out) {}
+        let told = out.iter().find_map(|o| match o {
+            Output::Numbers(list) => match Numbers::decode(list) {
+                Ok(Numbers::Told(told)) => Some(told),
+                _ => None,
+            },
+            Output::Answer(_) => None,
+        });
+        let told = told.expect("an answer");
+        assert!(told.run == 1 && told.over == Some(true) && told.arrived_s <= 110.0, "{told:?}");
+        assert!(hash(&out).is_some(), "and the run is computed all the same");
+    }
+
     fn pictures(out: &[Output]) -> Vec<Picture> {
         out.iter()
             .filter_map(|o| match o {
                 Output::Numbers(list) => match Numbers::decode(list).expect("a list of ours") {
                     Numbers::Picture(p) => Some(p),
-                    Numbers::History(_) => None,
+                    _ => None,
                 },
                 Output::Answer(_) => None,
             })

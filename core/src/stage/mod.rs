@@ -18,7 +18,7 @@ pub use slots::Slots;
 
 pub(crate) use lanes::Lanes;
 
-use crate::admission::{Control, Found, Gauge, QueueControl, Taken, Verdict};
+use crate::admission::{Control, Found, Gauge, Judged, QueueControl, Taken, Verdict, chance_of};
 use crate::frame::{Cause, Gauged, LevelFrame, SplitFrame, StageFrame};
 use crate::id::{ClassId, StageId};
 use crate::jobs::{Job, Jobs, Place};
@@ -171,6 +171,36 @@ impl Stage {
             self.control.on_arrival(now, found, chance.draw(self.number))
         };
         self.count(class, verdict)
+    }
+
+    /// The same, telling what the job found and by what chance it was let in or not.
+    pub(crate) fn judge_aloud(
+        &mut self,
+        now: Instant,
+        class: ClassId,
+        standing: Standing,
+        can_start: bool,
+        chance: Chance,
+    ) -> Judged {
+        let found = found(&self.lanes, &self.slots, self.costs.gap(), class, standing, can_start);
+        let draw = chance.draw(self.number);
+        let mut judged = Judged {
+            at: now,
+            class,
+            stage: StageId(self.number as u8),
+            level: standing.level,
+            judged_at: standing.judged_at,
+            waiting: found.queue.len,
+            ahead: found.queue.at_or_above(standing.judged_at),
+            would_wait: found.would_wait,
+            gauge: None,
+            chance: chance_of(&self.control, now, &found),
+            draw: draw.get(),
+            verdict: self.control.on_arrival(now, found, draw),
+        };
+        judged.gauge = self.control.gauge(now, standing.judged_at);
+        judged.verdict = self.count(class, judged.verdict);
+        judged
     }
 
     /// Judges a job that was let in at the entry and has come here.

@@ -2,13 +2,15 @@
 
 use super::pick::badge;
 use super::{Link, glyph, on};
-use crate::app::{App, Do, Section};
+use crate::app::record::Do as Record;
+use crate::app::{App, Do, Msg, Section};
 use crate::draw::PictureModel;
 use crate::draw::model::{ServerView, StageView, Standing};
 use crate::feed::Feed;
 use crate::figures;
 use crate::knobs;
 use crate::story::standing;
+use crate::trace::Spot;
 use crate::words::{Words, fill};
 use tidegate_core::frame::Gauged;
 use yew::prelude::*;
@@ -238,7 +240,7 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
                     <span class="ahead">{w.ahead_of_them}</span>
                 }
                 <button class="lane" data-class={c.to_string()} aria-label={fill(w.why_of, &[name, &spec.name])}
-                    aria-expanded={(app.why == Some((k, c))).to_string()} onclick={on(link, Do::Why(k, c))} />
+                    aria-expanded={(app.why == Some((k, c))).to_string()} onclick={follow_or_explain(link, k, c)} />
             </div>
         }
     });
@@ -262,7 +264,7 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
                 { heading(&spec.name, &about) }
                 <div class="curve">if let Some(caption) = caption.filter(|_| !early) { <span>{caption}</span> }</div>
                 { for lanes }
-                { stage_foot(app, feed, view, shed) }
+                { stage_foot(app, link, feed, view, shed) }
             </div>
             if let Some(pool) = pool {
                 { workers(app, link, feed, k, view, pool) }
@@ -283,14 +285,32 @@ fn in_words(words: &str, n: u32) -> Html {
     html! { <><i class="word">{before}</i>{n}<i class="word">{after}</i></> }
 }
 
-fn stage_foot(app: &App, feed: &Feed, view: &StageView, shed: f64) -> Html {
+/// A click on a mark follows its request; elsewhere in the lane, and by key, the lane is explained.
+fn follow_or_explain(link: &Link, k: usize, class: usize) -> Callback<MouseEvent> {
+    link.callback(move |e: MouseEvent| {
+        // Pressed by a key, a button is clicked without a pointer.
+        Msg::Do(match e.detail() {
+            0 => Do::Why(k, class),
+            _ => Do::Record(Record::At(k, class, e.offset_x().into(), e.offset_y().into())),
+        })
+    })
+}
+
+fn stage_foot(app: &App, link: &Link, feed: &Feed, view: &StageView, shed: f64) -> Html {
     let w = app.words();
     if shed <= 0.0 {
         return html! { <div class="foot"><span class="low">{w.nobody_away}</span></div> };
     }
     let each = feed.cast.order.iter().enumerate().filter(|_| feed.cast.order.len() > 1).map(|(rank, &c)| {
-        let rate = view.classes.get(c).map_or(0.0, |c| c.shed.per_s);
-        html! { <span>{ glyph(rank) }{ figures::rate(rate) }</span> }
+        let rate = figures::rate(view.classes.get(c).map_or(0.0, |c| c.shed.per_s));
+        let name = feed.scenario.classes[c].name.as_str();
+        let label = fill(app.prefs.language.record().refused_of, &[name, &rate]);
+        html! {
+            <button class="plain" aria-label={label} disabled={rate == "0"}
+                onclick={on(link, Do::Record(Record::Follow(Spot::Refused { class: c as u8 })))}>
+                { glyph(rank) }{rate}
+            </button>
+        }
     });
     html! {
         <div class="foot">
@@ -386,7 +406,7 @@ fn cards(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
     // Before the first frame the cards stand there already, so that they can be measured.
     let unseen = ServerView::default();
     let cards = (feed.scenario.servers.iter().enumerate())
-        .map(|(i, spec)| card(w, feed, &spec.name, views.get(i).unwrap_or(&unseen)));
+        .map(|(i, spec)| card(app, link, feed, (i, &spec.name), views.get(i).unwrap_or(&unseen)));
     let class = classes!(
         "cards",
         feed.reports().then_some("loaded"),
@@ -403,7 +423,8 @@ fn cards(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
 }
 
 /// The words of a server card; marks and bars are drawn on the canvas behind.
-fn card(w: &Words, feed: &Feed, name: &str, view: &ServerView) -> Html {
+fn card(app: &App, link: &Link, feed: &Feed, (i, name): (usize, &str), view: &ServerView) -> Html {
+    let w = app.words();
     let barred = view.is_left_out();
     let sign = match view.group {
         _ if barred => html! { <span class="bang" aria-hidden="true">{"!"}</span> },
@@ -442,6 +463,8 @@ fn card(w: &Words, feed: &Feed, name: &str, view: &ServerView) -> Html {
     });
     html! {
         <div class={classes!("server", barred.then_some("down"))}>
+            <button class="onto" aria-label={fill(app.prefs.language.record().follow_sent, &[name])}
+                onclick={on(link, Do::Record(Record::Follow(Spot::Sent { server: i as u16 })))} />
             <span class="name">{ sign }<span>{name}</span></span>
             <span class="share">{ right }</span>
             <span class="marks"></span>
