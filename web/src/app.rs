@@ -423,6 +423,8 @@ pub struct App {
     track_version: u64,
     plotted: (u64, u32, Mode, Option<usize>),
     layout_due: bool,
+    /// Width and height of the scene when it was last rendered, in CSS pixels.
+    scene_px: (i32, i32),
     /// Whether the cards of servers have room for loads.
     loaded: bool,
     paint_due: bool,
@@ -505,7 +507,7 @@ impl Component for App {
             refs: Refs::default(),
             compare: compare::State::default(),
             handover: handover::State::default(),
-            find: find::State::default(),
+            find: find::State { hint: Prefs::kept("dragged").is_none(), ..find::State::default() },
             text: text::State::default(),
             tour: tour::State::new(address.get("embed").is_some()),
             record: record::State::default(),
@@ -528,6 +530,7 @@ impl Component for App {
             track_version: 0,
             plotted: (u64::MAX, 0, Mode::Explore, None),
             layout_due: true,
+            scene_px: (0, 0),
             loaded: false,
             paint_due: true,
             text_due: true,
@@ -601,7 +604,11 @@ impl Component for App {
         view::sync_dialogs(self.dialog);
         self.focus_wanted();
         self.point_at_step();
-        if self.layout_due {
+        // Words above the picture, or a wider editor, leave it another size.
+        let scene = self.refs.scene.cast::<HtmlElement>();
+        let size = scene.map_or((0, 0), |scene| (scene.client_width(), scene.client_height()));
+        if self.layout_due || size != self.scene_px {
+            self.scene_px = size;
             self.measure();
         }
         self.place_playhead();

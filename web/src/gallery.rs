@@ -372,6 +372,19 @@ pub fn drawing(name: &str) -> &'static str {
         "trace-replay" => {
             r#"<g stroke="var(--ink-3)" stroke-width="1.6"><path d="M36 20h58M36 32h44M36 44h64M36 56h38M36 68h52"/></g><path d="M116 42h20m-6-6 6 6-6 6" fill="none" stroke="var(--ink)" stroke-width="1.8"/><g fill="var(--k1)"><circle cx="160" cy="42" r="4"/><circle cx="172" cy="42" r="4"/></g><path d="m188 37 5 5-5 5-5-5zM204 37l5 5-5 5-5-5z" fill="var(--k2)"/>"#
         }
+        "red5-dnf" | "mixed-generation-servers" => {
+            r#"<path d="M20 42h40c24 0 20-26 50-26M60 42c24 0 20 26 50 26" fill="none" stroke="var(--ink-3)" stroke-width="1.6"/><g fill="var(--ink)"><rect x="112" y="8" width="90" height="16" rx="3"/><rect x="112" y="60" width="36" height="16" rx="3"/></g><circle cx="30" cy="42" r="5" fill="var(--k1)"/><path d="M46 37h10v10H46z" fill="var(--k3)"/>"#
+        }
+        "herd" | "stale-reports" => {
+            r#"<g fill="none" stroke="var(--ink-3)" stroke-width="1.6"><rect x="160" y="8" width="50" height="18" rx="3"/><rect x="160" y="33" width="50" height="18" rx="3" stroke="var(--loss)"/><rect x="160" y="58" width="50" height="18" rx="3"/></g><g fill="var(--k1)"><circle cx="50" cy="24" r="4"/><circle cx="64" cy="60" r="4"/><circle cx="84" cy="32" r="4"/><circle cx="96" cy="50" r="4"/><circle cx="112" cy="38" r="4"/><circle cx="124" cy="44" r="4"/><circle cx="138" cy="41" r="4"/><circle cx="149" cy="42" r="4"/></g>"#
+        }
+        "slow-backend" | "noisy-neighbour" => {
+            r#"<g fill="var(--ink)"><rect x="70" y="20" width="18" height="44" rx="3"/><rect x="106" y="20" width="18" height="44" rx="3"/></g><rect x="142" y="20" width="18" height="44" rx="3" fill="none" stroke="var(--ink-3)" stroke-width="1.8"/><path d="M143 52h16v11h-16z" fill="var(--loss)"/>"#
+        }
+        EMPTY => r#"<path d="M20 42h200" stroke="var(--ink-3)" stroke-width="1.6" stroke-dasharray="3 6"/>"#,
+        name if name.starts_with("seda-loop") => {
+            r#"<path d="M76 22a20 20 0 1 0 14 34m1-12v12H79" fill="none" stroke="var(--ink-3)" stroke-width="1.8"/><circle cx="130" cy="42" r="4" fill="var(--k1)"/><path d="m150 37 5 5-5 5-5-5z" fill="var(--k2)"/><path d="M166 24h36v36h-36z" fill="var(--k3)"/>"#
+        }
         name if name.starts_with("seda-") => {
             r#"<path d="M14 66h92l50-30V14h70" fill="none" stroke="var(--loss)" stroke-width="2.2"/><path d="M106 12v62M156 12v62" stroke="var(--ink-3)" stroke-dasharray="3 3"/><g fill="var(--k1)"><circle cx="34" cy="66" r="5"/></g><path d="m84 60 6 6-6 6-6-6z" fill="var(--k2)"/><path d="M129 42h10v10h-10z" fill="var(--k3)"/>"#
         }

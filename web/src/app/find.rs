@@ -1,6 +1,6 @@
 //! Finding: the palette, the search among presets, and the table of the present state.
 
-use super::{App, Dialog, Section};
+use super::{App, Dialog, Prefs, Section};
 use crate::view::table::Table;
 use wasm_bindgen::JsCast;
 
@@ -13,6 +13,8 @@ pub struct State {
     pub at: usize,
     /// The table as it was last refreshed, and of when it is, in seconds.
     pub table: (f64, Vec<Table>),
+    /// Whether somebody who is here for the first time is told that thresholds can be dragged.
+    pub hint: bool,
     /// Field to bring into view and focus once the page is rendered.
     pub(super) wanted: Option<String>,
 }
@@ -28,6 +30,8 @@ pub enum Do {
     Field(Section, String),
     /// The state as a table, as it is now.
     Table,
+    /// A threshold was dragged.
+    Dragged,
 }
 
 impl App {
@@ -44,6 +48,11 @@ impl App {
                 self.section = Some(section);
                 self.sheet = true;
                 self.find.wanted = Some(id);
+            }
+            Do::Dragged => {
+                if core::mem::take(&mut self.find.hint) {
+                    Prefs::keep("dragged", "yes");
+                }
             }
             Do::Table => {
                 self.find.table = (self.now_s(), crate::view::table::tables(self));
@@ -76,12 +85,13 @@ impl App {
 /// letter.
 #[must_use]
 pub fn score(typed: &str, text: &str) -> Option<usize> {
-    let text = text.to_lowercase();
+    // Of what is named here only ASCII has two cases; the tables for all of Unicode weigh more than the palette.
+    let text = text.to_ascii_lowercase();
     let mut sum = 0;
-    for word in typed.to_lowercase().split_whitespace() {
+    for word in typed.to_ascii_lowercase().split(' ').filter(|word| !word.is_empty()) {
         let found = text.match_indices(word).map(|(at, _)| at);
-        let begins = |at: usize| !text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
-        sum += match found.map(|at| if begins(at) { at.min(9) } else { 10 }).min() {
+        let begins = |at: usize| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        sum += match found.map(|at| if begins(at) { at.min(9) } else { 30 }).min() {
             Some(cost) => cost,
             // Letters in order, for those who type only some.
             None => {

@@ -62,14 +62,14 @@ fn card(app: &App, link: &Link, names: &[&'static str]) -> Html {
         "<svg viewBox=\"0 0 240 84\" preserveAspectRatio=\"xMidYMid slice\" aria-hidden=\"true\">{}</svg>",
         gallery::drawing(name)
     )));
-    let current = app.preset.is_some_and(|now| names.contains(&now)).then_some("true");
+    let now = app.preset.is_some_and(|now| names.contains(&now)).then_some("now");
     html! {
-        <article class="tile" aria-current={current}>
+        <article class={classes!("tile", now)}>
             { leads(app, link, name, "open", html! { <>{ drawing }<div><b>{title}</b><p>{question}</p></div></> }) }
             <small>{look_for}</small>
             if !others.is_empty() {
-                <small>{t.beside}{ for others.iter().map(|&other| html! {
-                    <>{" "}{ leads(app, link, other, "", texts(app, other)[0].into()) }</>
+                <small>{t.beside}{ for others.iter().enumerate().map(|(i, &other)| html! {
+                    <>{ if i == 0 { " " } else { " · " } }{ leads(app, link, other, "", texts(app, other)[0].into()) }</>
                 }) }</small>
             }
         </article>

@@ -4,6 +4,7 @@ mod compare;
 mod dialogs;
 mod editor;
 mod gallery;
+mod grips;
 mod handover;
 pub(crate) mod icons;
 mod knobs;

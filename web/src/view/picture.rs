@@ -259,7 +259,9 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
             <div {class} data-stage={k.to_string()} style={format!("grid-column:{at}")}>
                 { hit(app, link, section, label) }
                 { heading(&spec.name, &about) }
-                <div class="curve">if let Some(caption) = caption.filter(|_| !early) { <span>{caption}</span> }</div>
+                <div class="curve">if let Some(caption) = caption.filter(|_| !early) { <span>{caption}</span> }
+                    if !early { { super::grips::tags(app, link, k, view) } }
+                </div>
                 { for lanes }
                 { stage_foot(app, feed, view, shed) }
             </div>

@@ -70,21 +70,22 @@ fn json(app: &App, link: &Link, text: String) -> Html {
     let marks = problems.iter().map(|p| html! { <i style={format!("--line:{}", p.line)}></i> });
     html! {
         <>
-            <ol class="problems" id="text-problems" aria-live="polite">
-                { for problems.iter().enumerate().map(|(i, p)| problem(app, link, i, p)) }
-            </ol>
-            if problems.is_empty() { <p class="help">{t.json_about}</p> } else {
-                <p class="row">
-                    <span class="low">{ app.words().still_running }</span>
-                    <button class="button" onclick={does(link, Do::Revert)}>{t.revert}</button>
-                </p>
-            }
+            <p class="help">{t.json_about}</p>
             <div class="paper">
                 { for marks }
                 <textarea id="scenario-text" wrap="off" rows={lines.to_string()} spellcheck="false" autocomplete="off"
                     aria-label={t.as_text} aria-invalid={(!problems.is_empty()).then_some("true")}
                     aria-describedby="text-problems" value={text} oninput={typing} />
             </div>
+            <ol class="problems" id="text-problems" aria-live="polite">
+                { for problems.iter().enumerate().map(|(i, p)| problem(app, link, i, p)) }
+                if !problems.is_empty() {
+                    <li class="row">
+                        <span class="low">{ app.words().still_running }</span>
+                        <button class="button" onclick={does(link, Do::Revert)}>{t.revert}</button>
+                    </li>
+                }
+            </ol>
         </>
     }
 }

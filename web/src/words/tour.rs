@@ -18,11 +18,11 @@ words! {
     overload_title: "What overload is", "什么是过载";
     overload: "A crowd has arrived: more is asked than there is. Queues can only grow from here, so somebody has to wait longer or be turned away. The line at the top always says who.", "人流来了，要的比能给的多。队列只会越来越长，总得有人多等，或者被拒绝。最上面这句话随时告诉你是谁。";
     away_title: "Who is turned away, and where", "谁被拒绝，在哪里";
-    away: "At the entrance of its lane, before any work is done. The curve gives the chance of it, on the same axis as the queues below. Each lane begins after those ahead of it, so the least urgent reach the curve first. Click a lane to see why, with the figures of this moment.", "在通道入口，还没做任何工作的时候。曲线是拒绝的概率，与下面的队列同一把尺。每条通道从排在前面的请求之后开始，所以最不急的先碰到曲线。点一条通道，可看当下的数字和原因。";
+    away: "At the entrance of its lane, before a worker has touched it. The lane of Crawlers is full: 120 wait there, so whoever comes finds the gate shut, while Checkout and Browse still get in. Click a lane to see why, with the figures of this moment.", "在通道入口，还没有线程碰过它的时候。Crawlers 的通道满了：120 个在等，再来的就进不了门，而 Checkout 和 Browse 照样能进。点一条通道，可看当下的数字和原因。";
     starved_title: "Priority alone starves", "只有优先级会饿死人";
-    starved: "The urgent alone ask for more than there is, and strict priority always gives to them. Low waits, and none of it is ever served. The lane says for how long.", "光是紧急请求就超过了能力，严格优先又总是先给它们。Low 一直在等，一个也没有完成；通道上写着已有多久。";
+    starved: "The urgent alone ask for more than there is, and strict priority always gives to them. Low waits, and none of it is ever served. Its lane says for how long. The curve above the lanes is the chance of being turned away, on the same axis: Low stands at its end.", "光是紧急请求就超过了能力，严格优先又总是先给它们。Low 一直在等，一个也没有完成，通道上写着已有多久。通道上方的曲线是拒绝的概率，用的是同一把尺：Low 已在尽头。";
     ageing_title: "Ageing", "老化";
-    ageing: "The same traffic, with a fifth of the work kept for whoever has waited too long. Low is served all along now, and the urgent class loses only a fiftieth of its answers.", "同样的流量，只是把五分之一的工作量留给等得太久的请求。Low 一直有请求完成，紧急的一类只少了五十分之一。";
+    ageing: "The same traffic, with a fifth of the work kept for whoever has waited too long. Low gets its turn every few seconds, and the urgent class loses only a fiftieth of its answers.", "同样的流量，只是把五分之一的工作量留给等得太久的请求。Low 每隔几秒就轮到一次，紧急的一类只少了五十分之一。";
     ratio_title: "Waits in proportion", "按比例等待";
     ratio: "Gold should wait half as long as Silver. A minute ago twice as many Gold clients came; the controller moved workers to them, and the ratio came back. The left bar is what it turns, the right one what it wants.", "Gold 的等待应为 Silver 的一半。一分钟前 Gold 的客户多了一倍，控制器给它们移去线程，比例又回来了。左边的条是它调的，右边的条是它要的。";
     balancer_title: "The balancer", "均衡器";
