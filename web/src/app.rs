@@ -739,7 +739,7 @@ impl App {
                 Err(share::Refusal::Bad(reason)) => self.refuse(Notice::Bad(reason)),
             },
             (None, Some(name)) if presets::get(name).is_some() || name == crate::gallery::EMPTY => {
-                self.open_preset(name, at_s)
+                self.open_preset(name, at_s);
             }
             (None, Some(name)) => self.refuse(Notice::Damaged(format!("preset: {name}"))),
             (None, None) => {

@@ -1704,8 +1704,11 @@ mod tests {
         ("run", RUN, "run."),
     ];
 
+    /// A definition of the schema, the tag and word of an arm if it is a choice, and the knobs for it.
+    type Known = (&'static str, Option<(&'static str, &'static str)>, Vec<Knob>);
+
     /// Every object of the schema, with the knobs for it.
-    fn objects() -> Vec<(&'static str, Option<(&'static str, &'static str)>, Vec<Knob>)> {
+    fn objects() -> Vec<Known> {
         let choices: [(&str, &Choice); 12] = [
             ("queue", &QUEUE),
             ("ageing", &AGEING),

@@ -1,8 +1,8 @@
 //! Writes a JSON value as TOML, for scenarios: tables and lists of tables one level deep, everything inside them on
 //! one line.
 //!
-//! Only writing: to read TOML would cost the page more bytes than everything else about text. The command line
-//! reads what is written here.
+//! Only writing: a reader would cost the page 34 KB in brotli (`basic-toml`) or 43 KB (`toml`), a tenth of all it is. The
+//! command line reads what is written here.
 
 use serde_json::{Map, Value};
 

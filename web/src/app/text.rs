@@ -207,13 +207,14 @@ impl Scan<'_> {
     fn find(&mut self, steps: &[&str]) -> Range<usize> {
         let first = self.next();
         let start = self.at;
-        let (Some(first), Some((step, rest))) = (first, steps.split_first()) else {
+        let inside = first.filter(|first| matches!(first, b'{' | b'['));
+        let (Some(first), Some((step, rest))) = (inside, steps.split_first()) else {
             self.skip();
             return start..self.at;
         };
         self.at += 1;
         let mut index = 0_usize;
-        while matches!(first, b'{' | b'[') {
+        loop {
             match self.next() {
                 None | Some(b'}' | b']') => break,
                 Some(b',') => {

@@ -71,7 +71,7 @@ fn numbers(app: &App, root: &Value, found: &mut dyn FnMut(Section, String, Strin
         }
     }
     walk(app, root, "priority", knobs::PRIORITY, &mut |id, name| {
-        found(Section::Classifier, id, name.to_owned())
+        found(Section::Classifier, id, name.to_owned());
     });
     for (k, stage) in wire.stages.iter().enumerate() {
         let base = format!("stages[{k}]");
