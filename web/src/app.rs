@@ -4,6 +4,7 @@
 //! rendered four times a second, canvases at display rate, and at most one frame is on its way from the worker.
 
 pub mod compare;
+pub mod find;
 pub mod handover;
 pub mod record;
 pub mod replay;
@@ -109,6 +110,10 @@ pub enum Dialog {
     Serve,
     /// The keys.
     Keys,
+    /// The palette.
+    Palette,
+    /// The state as a table.
+    Table,
 }
 
 /// Something said over the picture until it is answered.
@@ -255,6 +260,8 @@ pub enum Do {
     Compare(compare::Do),
     /// Handing over.
     Hand(handover::Do),
+    /// Finding.
+    Find(find::Do),
     /// The text view.
     Text(text::Do),
     /// The tour.
@@ -387,6 +394,8 @@ pub struct App {
     pub compare: compare::State,
     /// Handing over.
     pub handover: handover::State,
+    /// What is looked for.
+    pub find: find::State,
     /// The text view.
     pub text: text::State,
     /// The tour.
@@ -414,6 +423,8 @@ pub struct App {
     track_version: u64,
     plotted: (u64, u32, Mode, Option<usize>),
     layout_due: bool,
+    /// Width and height of the scene when it was last rendered, in CSS pixels.
+    scene_px: (i32, i32),
     /// Whether the cards of servers have room for loads.
     loaded: bool,
     paint_due: bool,
@@ -496,8 +507,9 @@ impl Component for App {
             refs: Refs::default(),
             compare: compare::State::default(),
             handover: handover::State::default(),
+            find: find::State { hint: Prefs::kept("dragged").is_none(), ..find::State::default() },
             text: text::State::default(),
-            tour: tour::State::default(),
+            tour: tour::State::new(address.get("embed").is_some()),
             record: record::State::default(),
             replay: replay::State::default(),
             next: None,
@@ -518,6 +530,7 @@ impl Component for App {
             track_version: 0,
             plotted: (u64::MAX, 0, Mode::Explore, None),
             layout_due: true,
+            scene_px: (0, 0),
             loaded: false,
             paint_due: true,
             text_due: true,
@@ -589,7 +602,13 @@ impl Component for App {
             start_painting(ctx.link());
         }
         view::sync_dialogs(self.dialog);
-        if self.layout_due {
+        self.focus_wanted();
+        self.point_at_step();
+        // Words above the picture, or a wider editor, leave it another size.
+        let scene = self.refs.scene.cast::<HtmlElement>();
+        let size = scene.map_or((0, 0), |scene| (scene.client_width(), scene.client_height()));
+        if self.layout_due || size != self.scene_px {
+            self.scene_px = size;
             self.measure();
         }
         self.place_playhead();
@@ -696,8 +715,13 @@ impl App {
             Some("share") => Some(Dialog::Share),
             Some("serve") => Some(Dialog::Serve),
             Some("keys") => Some(Dialog::Keys),
-            _ => self.dialog,
+            _ => None,
         };
+        if let Some(step) = address.number("tour").filter(|_| address.get("embed").is_none()) {
+            self.tour(ctx, tour::Do::To((step as usize).clamp(1, tour::STEPS.len()) - 1));
+            return;
+        }
+        self.tour.step = None;
         let at_s = address.number("at").unwrap_or(0.0);
         self.claim = None;
         match (&address.link, address.get("preset")) {
@@ -714,7 +738,9 @@ impl App {
                 Err(share::Refusal::Damaged(reason)) => self.refuse(Notice::Damaged(reason)),
                 Err(share::Refusal::Bad(reason)) => self.refuse(Notice::Bad(reason)),
             },
-            (None, Some(name)) if presets::get(name).is_some() => self.open_preset(name, at_s),
+            (None, Some(name)) if presets::get(name).is_some() || name == crate::gallery::EMPTY => {
+                self.open_preset(name, at_s);
+            }
             (None, Some(name)) => self.refuse(Notice::Damaged(format!("preset: {name}"))),
             (None, None) => {
                 // An address without a scenario keeps what runs, and begins with the first preset.
@@ -751,6 +777,11 @@ impl App {
     }
 
     fn open_preset(&mut self, name: &str, at_s: f64) {
+        if name == crate::gallery::EMPTY
+            && let Ok(parsed) = tidegate_core::scenario::parse_json(crate::gallery::EMPTY_JSON)
+        {
+            return self.open(parsed, None, 0.0);
+        }
         let Some(preset) = presets::get(name) else { return };
         self.open(preset_parsed(preset), Some(preset.name), at_s);
     }
@@ -764,6 +795,7 @@ impl App {
                 self.preset = preset;
                 self.undo.clear();
                 self.wrong.clear();
+                self.text.forget();
                 self.ghost = None;
                 self.with_log = false;
                 self.notice = None;
@@ -959,6 +991,7 @@ impl App {
                 self.order(Order::Advance { run: self.run_number, to_s });
             }
         }
+        self.read_text();
         if let Mode::Live = self.mode {
             self.live.watch(now_ms, ctx.link());
             self.text_due |= self.live.status_changed();
@@ -1188,6 +1221,8 @@ impl App {
             }
             Do::Dialog(dialog) => {
                 self.dialog = dialog;
+                self.find.typed.clear();
+                self.find.at = 0;
                 self.share_at = false;
             }
             Do::Mode(mode) => self.set_mode(ctx, mode),
@@ -1204,6 +1239,7 @@ impl App {
             Do::Preset(name) => {
                 self.dialog = None;
                 self.claim = None;
+                self.tour.step = None;
                 self.set_mode(ctx, Mode::Explore);
                 self.playing = !self.prefs.still;
                 self.open_preset(name, 0.0);
@@ -1273,6 +1309,7 @@ impl App {
             }
             Do::Compare(command) => self.compare(ctx, command),
             Do::Hand(command) => self.handover(ctx, command),
+            Do::Find(command) => self.find(command),
             Do::Text(command) => self.text(ctx, command),
             Do::Tour(command) => self.tour(ctx, command),
             Do::Record(command) => self.record(ctx, command),
@@ -1388,18 +1425,23 @@ impl App {
         };
         let mut parsed = self.parsed.clone();
         change(&mut parsed.wire);
+        self.adopt(edit.field, edit.typed, parsed);
+    }
+
+    /// Takes a changed scenario, if it follows the rules; else says at its field what is wrong.
+    fn adopt(&mut self, changed: String, typed: String, parsed: Parsed) {
         if parsed == self.parsed {
-            self.wrong.retain(|w| w.field != edit.field);
+            self.wrong.retain(|w| w.field != changed);
             return;
         }
         match Scenario::check(parsed.wire.clone()) {
             Err(error) => {
-                self.set_wrong(edit.field, edit.typed, Some(error));
+                self.set_wrong(changed, typed, Some(error));
             }
             Ok(_) => {
-                self.wrong.retain(|w| w.field != edit.field);
+                self.wrong.retain(|w| w.field != changed);
                 let (field, at) = &self.last_edit;
-                if *field != edit.field || self.now_ms - at > UNDO_MS {
+                if *field != changed || self.now_ms - at > UNDO_MS {
                     if self.undo.len() == UNDO_MOST {
                         self.undo.remove(0);
                     }
@@ -1407,7 +1449,7 @@ impl App {
                     // The dotted lines show the run before this edit, not before every step of a slider.
                     self.ghost = self.run.as_ref().map(|f| f.history.clone());
                 }
-                self.last_edit = (edit.field, self.now_ms);
+                self.last_edit = (changed, self.now_ms);
                 self.parsed = parsed;
                 self.rerun();
             }
@@ -1430,6 +1472,7 @@ impl App {
         self.preset = None;
         self.claim = None;
         self.notice = None;
+        self.text.forget();
         let at_s = if self.over() { 0.0 } else { self.run.as_ref().map_or(0.0, Feed::now_s) };
         self.begin(at_s);
         self.address_due = Some(self.now_ms + ADDRESS_MS);
@@ -1529,7 +1572,9 @@ impl App {
 
     /// Writes what is looked at into the address; as a new entry of the browser's history, or in place.
     fn write_address(&mut self, push: bool) {
-        let hash = if self.mode == Mode::Live {
+        let hash = if let Some(step) = self.tour.step {
+            format!("#tour={}", step + 1)
+        } else if self.mode == Mode::Live {
             let mut hash = "#mode=live".to_owned();
             if !self.live.address.is_empty() {
                 hash.push_str(&format!("&server={}", escape(&self.live.address)));
@@ -1581,16 +1626,36 @@ impl App {
         let target = e.target().and_then(|t| t.dyn_into::<web_sys::Element>().ok());
         let tag = target.as_ref().map(web_sys::Element::tag_name).unwrap_or_default();
         let key = e.key();
-        if (e.ctrl_key() || e.meta_key()) && key.eq_ignore_ascii_case("z") && tag != "INPUT" {
+        if (e.ctrl_key() || e.meta_key())
+            && key.eq_ignore_ascii_case("z")
+            && tag != "INPUT"
+            && tag != "TEXTAREA"
+        {
             e.prevent_default();
             self.obey(ctx, Do::Undo);
             self.text_due = true;
             return true;
         }
+        if (e.ctrl_key() || e.meta_key()) && key.eq_ignore_ascii_case("k") {
+            e.prevent_default();
+            let open = self.dialog == Some(Dialog::Palette);
+            self.obey(ctx, Do::Dialog((!open).then_some(Dialog::Palette)));
+            return true;
+        }
         if e.ctrl_key() || e.meta_key() || e.alt_key() {
             return false;
         }
+        let in_tour = || target.as_ref().and_then(|t| t.closest("#tour").ok().flatten()).is_some();
+        if matches!(key.as_str(), "ArrowLeft" | "ArrowRight") && in_tour() {
+            e.prevent_default();
+            self.obey(ctx, Do::Tour(tour::Do::By(key == "ArrowRight")));
+            return true;
+        }
         if key == "Escape" {
+            if self.tour.step.is_some() && self.dialog.is_none() {
+                self.obey(ctx, Do::Tour(tour::Do::Leave));
+                return true;
+            }
             if self.notice.is_some() && self.dialog.is_none() {
                 self.notice = None;
                 return true;

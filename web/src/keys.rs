@@ -57,6 +57,41 @@ pub fn command(key: &str, shift: bool, app: &App, on_button: bool, on_slider: bo
     })
 }
 
+/// Keys, what they do, and the command, for those whom a single one serves.
+#[must_use]
+pub fn list(app: &App) -> Vec<(String, &'static str, Option<Do>)> {
+    let (w, t) = (app.words(), app.prefs.language.text());
+    let wire = &app.parsed.wire;
+    let last = sections(wire.stages.len(), !wire.servers.is_empty()).len();
+    let dialog = |dialog| Some(Do::Dialog(Some(dialog)));
+    let row = |key: &str, does, command| (key.to_owned(), does, command);
+    vec![
+        row(w.key_space, w.key_play, Some(Do::PlayPause)),
+        row(". ,", w.key_step, Some(Do::Step(true))),
+        row(";", w.key_step_event, Some(Do::StepEvent)),
+        row("> <", w.key_next_flag, Some(Do::NextFlag(true))),
+        row("← →", w.key_arrows, None),
+        row("[ ]", w.key_speed, None),
+        row("R", w.key_restart, Some(Do::Seek(0.0))),
+        row("N", w.key_seed, Some(Do::Dice)),
+        row(&format!("1 – {last}"), w.key_open, None),
+        row("E", w.key_event, Some(Do::AddEvent)),
+        row("G /", w.key_presets, dialog(Dialog::Presets)),
+        row("S", w.key_share, dialog(Dialog::Share)),
+        row("T", w.key_run, dialog(Dialog::Serve)),
+        row("L", w.key_live, Some(Do::Mode(Mode::Live))),
+        row("F", w.key_focus, Some(Do::Focus)),
+        row("D", w.key_theme, Some(Do::Theme)),
+        row("Ctrl Z", w.key_undo, Some(Do::Undo)),
+        row("Ctrl K", t.key_palette, dialog(Dialog::Palette)),
+        row("", t.key_text, Some(Do::Text(crate::app::text::Do::Open(true)))),
+        row("", t.key_table, Some(Do::Find(crate::app::find::Do::Table))),
+        row("", t.key_tour, Some(Do::Tour(crate::app::tour::Do::To(0)))),
+        row("", t.key_language, Some(Do::Language)),
+        row("?", w.key_help, dialog(Dialog::Keys)),
+    ]
+}
+
 /// The next of the usual speeds.
 #[must_use]
 pub fn next_speed(speed: f64, faster: bool) -> f64 {

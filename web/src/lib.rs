@@ -8,6 +8,7 @@
 //! anything that runs WebAssembly, without a page.
 
 pub mod address;
+pub mod advice;
 pub mod app;
 pub mod draw;
 pub mod edit;
@@ -25,6 +26,7 @@ pub mod log;
 pub mod prefs;
 pub mod protocol;
 pub mod story;
+pub mod toml;
 pub mod tools;
 pub mod trace;
 pub mod view;

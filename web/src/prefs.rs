@@ -60,10 +60,6 @@ fn storage() -> Option<web_sys::Storage> {
     web_sys::window()?.local_storage().ok()?
 }
 
-fn kept(key: &str) -> Option<String> {
-    storage()?.get_item(&format!("tidegate.{key}")).ok()?
-}
-
 fn matches(query: &str) -> bool {
     web_sys::window().and_then(|w| w.match_media(query).ok().flatten()).is_some_and(|m| m.matches())
 }
@@ -73,18 +69,24 @@ impl Prefs {
     #[must_use]
     pub fn load(lang: Option<&str>, theme: Option<&str>) -> Self {
         let browser = web_sys::window().and_then(|w| w.navigator().language());
-        let language = lang.map(str::to_owned).or_else(|| kept("lang")).or(browser).unwrap_or_default();
-        let theme = theme.map(str::to_owned).or_else(|| kept("theme")).unwrap_or_default();
+        let language = lang.map(str::to_owned).or_else(|| Self::kept("lang")).or(browser).unwrap_or_default();
+        let theme = theme.map(str::to_owned).or_else(|| Self::kept("theme")).unwrap_or_default();
         Self {
             language: Language::of(&language),
             theme: ThemeChoice::of(&theme),
-            letters: kept("letters").as_deref() != Some("off"),
-            still: match kept("motion").as_deref() {
+            letters: Self::kept("letters").as_deref() != Some("off"),
+            still: match Self::kept("motion").as_deref() {
                 Some("reduced") => true,
                 Some("full") => false,
                 _ => matches("(prefers-reduced-motion: reduce)"),
             },
         }
+    }
+
+    /// What was kept of one choice.
+    #[must_use]
+    pub fn kept(key: &str) -> Option<String> {
+        storage()?.get_item(&format!("tidegate.{key}")).ok()?
     }
 
     /// Keeps one choice.

@@ -76,6 +76,12 @@ pub struct Picture {
 pub const LANE_MARKS: u32 = 1_000;
 
 impl Picture {
+    /// The axis of queue lengths that stage `k` was last painted with.
+    #[must_use]
+    pub fn axis(&self, k: usize) -> Option<QueueAxis> {
+        self.axes.get(k).copied()
+    }
+
     /// A picture that has painted nothing yet.
     #[must_use]
     pub fn new() -> Self {

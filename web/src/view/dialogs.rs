@@ -1,22 +1,22 @@
-//! Dialogs: presets, Share, Run on a real server, keys. Native `dialog` elements, always on the page; which one
+//! Dialogs: Share, Run on a real server, keys, and the frame that all have. Native `dialog` elements, always on the page; which one
 //! is open is state.
 
-use super::{Link, choose, icons, on};
+use super::{Link, icons, on};
 use crate::app::{App, Dialog, Do, Msg};
 use crate::figures;
-use crate::gallery;
 use crate::words::fill;
 use tidegate_core::link::WARN_CHARS;
-use tidegate_core::scenario::presets;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
 
-const IDS: [(Dialog, &str); 4] = [
+const IDS: [(Dialog, &str); 6] = [
     (Dialog::Presets, "dialog-presets"),
     (Dialog::Share, "dialog-share"),
     (Dialog::Serve, "dialog-serve"),
     (Dialog::Keys, "dialog-keys"),
+    (Dialog::Palette, "dialog-find"),
+    (Dialog::Table, "dialog-table"),
 ];
 
 /// Opens and closes the elements as the state says.
@@ -42,10 +42,19 @@ pub fn sync(open: Option<Dialog>) {
 
 /// All of them.
 pub(super) fn all(app: &App, link: &Link) -> Html {
-    html! { <>{ gallery_dialog(app, link) }{ share(app, link) }{ serve(app, link) }{ key_list(app, link) }</> }
+    html! {
+        <>
+            { super::gallery::dialog(app, link) }
+            { share(app, link) }
+            { serve(app, link) }
+            { key_list(app, link) }
+            { super::palette::dialog(app, link) }
+            { super::table::dialog(app, link) }
+        </>
+    }
 }
 
-fn frame(
+pub(super) fn frame(
     app: &App,
     link: &Link,
     which: Dialog,
@@ -88,34 +97,6 @@ fn copyable(app: &App, link: &Link, id: &'static str, text: String, first: bool)
             <button data-first={first.then_some("")} onclick={on(link, Do::Copy(text.clone()))}>{ app.words().copy }</button>
         </div>
     }
-}
-
-fn gallery_dialog(app: &App, link: &Link) -> Html {
-    let w = app.words();
-    let tiles = presets::ALL.iter().map(|preset| {
-        let (title, question) = gallery::texts(preset, app.prefs.language);
-        let current = (app.preset == Some(preset.name)).then_some("true");
-        let drawing = Html::from_html_unchecked(AttrValue::from(format!(
-            "<svg viewBox=\"0 0 240 84\" preserveAspectRatio=\"xMidYMid slice\" aria-hidden=\"true\">{}</svg>",
-            gallery::drawing(preset.name)
-        )));
-        html! {
-            <button class="tile" id={format!("preset-{}", preset.name)} aria-current={current}
-                onclick={on(link, Do::Preset(preset.name))}>
-                { drawing }<div><b>{title}</b><p>{question}</p></div>
-            </button>
-        }
-    });
-    let body = html! {
-        <>
-            <div class="tiles">{ for tiles }</div>
-            <div class="pair" style="margin-top:16px;align-items:center">
-                <span>{w.open_file_about}</span>
-                <button class="button" onclick={choose(app)}>{w.open_file}</button>
-            </div>
-        </>
-    };
-    frame(app, link, Dialog::Presets, "gallery", w.presets, w.presets_about, body)
 }
 
 fn share(app: &App, link: &Link) -> Html {
@@ -197,27 +178,7 @@ fn serve(app: &App, link: &Link) -> Html {
 
 fn key_list(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let last = crate::keys::sections(app.parsed.wire.stages.len(), !app.parsed.wire.servers.is_empty()).len();
-    let rows: Vec<(String, &str)> = vec![
-        (w.key_space.to_owned(), w.key_play),
-        (". ,".to_owned(), w.key_step),
-        (";".to_owned(), w.key_step_event),
-        ("> <".to_owned(), w.key_next_flag),
-        ("← →".to_owned(), w.key_arrows),
-        ("[ ]".to_owned(), w.key_speed),
-        ("R".to_owned(), w.key_restart),
-        ("N".to_owned(), w.key_seed),
-        (format!("1 – {last}"), w.key_open),
-        ("E".to_owned(), w.key_event),
-        ("G".to_owned(), w.key_presets),
-        ("S".to_owned(), w.key_share),
-        ("T".to_owned(), w.key_run),
-        ("L".to_owned(), w.key_live),
-        ("F".to_owned(), w.key_focus),
-        ("D".to_owned(), w.key_theme),
-        ("Ctrl Z".to_owned(), w.key_undo),
-        ("?".to_owned(), w.key_help),
-    ];
+    let rows = crate::keys::list(app).into_iter().filter(|(key, ..)| !key.is_empty());
     let tick = |make: fn(bool) -> Do| {
         link.callback(move |e: Event| {
             let input: web_sys::HtmlInputElement = e.target_unchecked_into();
@@ -227,7 +188,7 @@ fn key_list(app: &App, link: &Link) -> Html {
     let body = html! {
         <>
             <div class="keylist">
-                { for rows.into_iter().map(|(key, does)| html! { <div><span>{does}</span><kbd>{key}</kbd></div> }) }
+                { for rows.map(|(key, does, _)| html! { <div><span>{does}</span><kbd>{key}</kbd></div> }) }
             </div>
             <label class="check" style="margin-top:14px">
                 <input type="checkbox" data-first="" checked={app.prefs.letters} onchange={tick(Do::Letters)} />

@@ -115,7 +115,6 @@ pub(super) fn scene(app: &App, link: &Link) -> Html {
                 }
             </div>
             { legend(app) }
-            { table(app, feed) }
         </section>
     }
 }
@@ -262,7 +261,9 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
             <div {class} data-stage={k.to_string()} style={format!("grid-column:{at}")}>
                 { hit(app, link, section, label) }
                 { heading(&spec.name, &about) }
-                <div class="curve">if let Some(caption) = caption.filter(|_| !early) { <span>{caption}</span> }</div>
+                <div class="curve">if let Some(caption) = caption.filter(|_| !early) { <span>{caption}</span> }
+                    if !early { { super::grips::tags(app, link, k, view) } }
+                </div>
                 { for lanes }
                 { stage_foot(app, link, feed, view, shed) }
             </div>
@@ -475,13 +476,6 @@ fn card(app: &App, link: &Link, feed: &Feed, (i, name): (usize, &str), view: &Se
     }
 }
 
-/// The weight of a server, or that for short requests and that for sessions.
-fn weight(view: &ServerView) -> String {
-    let short = figures::fine(view.weight);
-    view.session_weight
-        .map_or_else(|| short.clone(), |session| format!("{short} / {}", figures::fine(session)))
-}
-
 /// What a mark stands for, as it was last painted.
 fn legend(app: &App) -> Html {
     let w = app.words();
@@ -498,69 +492,4 @@ fn legend(app: &App) -> Html {
     let guests = stages.iter().any(StageView::is_controlled).then_some(w.legend_guest);
     let loads = app.feed().is_some_and(Feed::reports).then_some(w.legend_loads);
     html! { <div class="legend"><span>{marks}</span><span>{averaged}</span><span>{guests}</span><span>{loads}</span></div> }
-}
-
-/// The same state for readers who do not see the picture.
-fn table(app: &App, feed: &Feed) -> Html {
-    let w = app.words();
-    let rows = feed.cast.order.iter().map(|&c| {
-        let class = feed.model.classes.get(c).copied().unwrap_or_default();
-        let waiting: u32 = feed.model.stages.iter().filter_map(|s| s.classes.get(c)).map(|s| s.waiting).sum();
-        html! {
-            <tr>
-                <th scope="row">{ &feed.scenario.classes[c].name }</th>
-                <td>{waiting}</td>
-                <td>{ class.wait_s.map(figures::wait).unwrap_or_default() }</td>
-                <td>{ figures::rate(class.completed.per_s) }</td>
-                <td>{ figures::rate(class.shed.per_s) }</td>
-            </tr>
-        }
-    });
-    html! {
-        <div class="sr">
-        <table>
-            <caption>{w.read_as_table}</caption>
-            <thead><tr>
-                <th scope="col">{w.column_class}</th><th scope="col">{w.column_waiting}</th>
-                <th scope="col">{w.column_wait}</th><th scope="col">{w.column_served}</th>
-                <th scope="col">{w.column_away}</th>
-            </tr></thead>
-            <tbody>{ for rows }</tbody>
-        </table>
-        if !feed.model.servers.is_empty() { { server_table(w, feed) } }
-        </div>
-    }
-}
-
-/// The servers as a table.
-fn server_table(w: &Words, feed: &Feed) -> Html {
-    let known = |x: Option<f64>, show: fn(f64) -> String| x.map_or_else(|| "–".to_owned(), show);
-    let rows = feed.scenario.servers.iter().zip(&feed.model.servers).map(|(spec, view)| {
-        let loads: Vec<String> = view.loads.iter().map(|&load| known(load, figures::percent)).collect();
-        let group = (view.group > 0).then_some(view.group);
-        html! {
-            <tr>
-                <th scope="row">{ &spec.name }</th>
-                <td>{ standing(w, view) }</td><td>{ weight(view) }</td><td>{group}</td>
-                <td>{ view.in_flight_sum() }</td><td>{ known(view.report_age_s, figures::seconds) }</td>
-                <td>{ loads.join(" ") }</td>
-            </tr>
-        }
-    });
-    let heads = [
-        w.column_server,
-        w.column_state,
-        w.server_weight,
-        w.column_group,
-        w.column_in_flight,
-        w.column_report,
-        w.column_loads,
-    ];
-    html! {
-        <table>
-            <caption>{w.servers}</caption>
-            <thead><tr>{ for heads.iter().map(|head| html! { <th scope="col">{*head}</th> }) }</tr></thead>
-            <tbody>{ for rows }</tbody>
-        </table>
-    }
 }

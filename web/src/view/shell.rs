@@ -124,7 +124,7 @@ pub(super) fn live_bar(app: &App, link: &Link) -> Html {
 }
 
 /// Headline and lead.
-pub(super) fn story(app: &App) -> Html {
+pub(super) fn story(app: &App, link: &Link) -> Html {
     let lead = app.story.lead.iter().map(|piece| match piece {
         Piece::Text(text) => html! { {text} },
         Piece::Strong(text) => html! { <b>{text}</b> },
@@ -137,6 +137,7 @@ pub(super) fn story(app: &App) -> Html {
             <div aria-live={live}>
                 <h1 id="headline">{ &app.story.headline }</h1>
                 <p id="lead">{ for lead }</p>
+                { super::gallery::look(app, link) }
             </div>
             { note(app) }
         </section>
