@@ -23,6 +23,7 @@
 #[cfg(test)]
 mod agreement;
 mod check;
+pub mod edits;
 mod error;
 mod json;
 pub mod parse;
@@ -80,6 +81,17 @@ pub struct Scenario {
     pub servers: Vec<ServerSpec>,
     /// Timed events, by time; equal times in the order written.
     pub events: Vec<TimedEvent>,
+    /// What edits make of it while it runs, by time.
+    pub edits: Vec<Edit>,
+}
+
+/// A checked edit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// When.
+    pub at: Instant,
+    /// What is in force from then on, without edits of its own.
+    pub version: Scenario,
 }
 
 /// Dynamic priority, paper S, 1.2: level = class priority + stages passed + correction for size.

@@ -4,7 +4,7 @@ use super::Slots;
 use crate::control::{BatchControl, Batching, Pace, Pool, PoolControl, PoolSample};
 use crate::id::ClassId;
 use crate::scenario::StageSpec;
-use crate::scenario::v1::BatchV1;
+use crate::scenario::v1::{BatchV1, PoolV1};
 use crate::time::{Duration, Instant};
 use alloc::vec::Vec;
 
@@ -43,13 +43,15 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    pub(crate) fn new(spec: &StageSpec) -> Self {
-        let pool = Pool::new(&spec.pool, spec.workers);
-        let mut batching = (spec.batch != BatchV1::One).then(|| Batching::new(&spec.batch));
+    /// Controllers that begin at `now`.
+    pub(crate) fn new(spec: &StageSpec, now: Instant) -> Self {
+        let pool = Pool::new(&spec.pool, spec.workers).map(|pool| pool.beginning_at(now));
+        let mut batching =
+            (spec.batch != BatchV1::One).then(|| Batching::new(&spec.batch).beginning_at(now));
         let batch_period = batching.as_mut().and_then(Batching::control).map(|batch| batch.period());
         Self {
-            pool_at: pool.as_ref().map_or(Instant::NEVER, |pool| Instant::START + pool.period()),
-            batch_at: batch_period.map_or(Instant::NEVER, |period| Instant::START + period),
+            pool_at: pool.as_ref().map_or(Instant::NEVER, |pool| now + pool.period()),
+            batch_at: batch_period.map_or(Instant::NEVER, |period| now + period),
             pool,
             sample: PoolSample::default(),
             took_ns: 0,
@@ -60,6 +62,27 @@ impl Workers {
             open: None,
             pace: spec.starts_per_s.map(Pace::new),
         }
+    }
+
+    /// Goes on at `now` by the settings of `after`, where it went by those of `before`: a controller whose settings are the
+    /// same is the same, batches in work stay whose they are. A pool that is controlled keeps its size within the new
+    /// bounds, unless another was asked for.
+    pub(crate) fn reconfigure(&mut self, now: Instant, before: &StageSpec, after: &StageSpec, slots: &Slots) -> u32 {
+        let keeps_size = before.workers == after.workers && after.pool != PoolV1::Fixed;
+        let begin = if keeps_size { slots.workers() } else { after.workers };
+        let fresh = Self::new(&StageSpec { workers: begin, ..after.clone() }, now);
+        if before.pool != after.pool || !keeps_size {
+            (self.pool, self.pool_at) = (fresh.pool, fresh.pool_at);
+            (self.sample, self.took_ns) = (PoolSample { most_busy: slots.busy(), ..PoolSample::default() }, 0);
+        }
+        if before.batch != after.batch {
+            (self.batching, self.batch_at, self.completed) = (fresh.batching, fresh.batch_at, 0);
+        }
+        if before.starts_per_s != after.starts_per_s {
+            self.pace = fresh.pace;
+        }
+        self.open = None;
+        self.pool.as_ref().map_or(begin, PoolControl::workers)
     }
 
     /// Whether there is any controller at all.
