@@ -262,6 +262,24 @@ impl Gateway {
         Ok(())
     }
 
+    /// Another number whenever the gateway has decided something: turned somebody away, picked a server, or changed workers,
+    /// a split or the size of batches.
+    #[must_use]
+    pub fn decided(&self) -> u64 {
+        let sheds = self.counts.iter().flat_map(|counts| counts.shed).sum::<u64>();
+        let picks = self.balancing.iter().flat_map(|one| one.servers().iter()).map(|server| server.picked);
+        let workers = self.stages.iter().flat_map(|stage| {
+            let split = stage.slots.split().iter().copied();
+            split.chain([stage.slots.workers(), stage.batch_size()]).map(u64::from)
+        });
+        core::iter::once(sheds).chain(picks).chain(workers).fold(0, |all, one| mix(all ^ one))
+    }
+
+    /// About how many bytes it takes, of what grows with the jobs inside.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.jobs.held_bytes() + self.expiries.len() * core::mem::size_of::<Expiry>()
+    }
+
     /// The scenario in force.
     #[must_use]
     pub const fn scenario(&self) -> &Arc<Scenario> {

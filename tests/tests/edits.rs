@@ -376,11 +376,22 @@ fn refused(path: &str, value: Value, want: &str) {
 
 #[test]
 fn what_may_not_be_edited_is_refused_with_the_rule() {
+    refused("classes", json!([{"name":"a"}]), r#"edits[0].set["classes"]: as many as when the run began (2), found 1"#);
+    refused("run.seed", json!(7), r#"edits[0].set["run.seed"]: run: what it was when the run began, found another value"#);
+    refused("events", json!([{"at_us":9,"do":"load","factor":2}]), r#"edits[0].set["events"]: what it was when the run began, found another value"#);
+    refused("edits", json!([]), r#"edits[0].set["edits"]: left out of an edit, found []"#);
+    refused("servers[0].name", json!("y"), r#"edits[0].set["servers[0].name"]: what it was when the run began, found "y""#);
     refused(
-        "classes",
-        json!([{"name":"a"}]),
-        r#"edits[0].set["classes"]: as many as when the run began (2), found 1"#,
+        "classes[1].load",
+        json!({"kind":"poisson","rate_per_s":4}),
+        r#"edits[0].set["classes[1].load"].kind: closed, as closed clients and recorded rows stay what they are, found "poisson""#,
     );
+    refused("stages[0].workers", json!(6), r#"edits[0].set["stages[0].workers"]: stages[0].split: a sum of 6 (workers), found 4"#);
+    refused("stages[0].wrokers", json!(6), r#"edits[0].set["stages[0].wrokers"]: no such field, found 6 (did you mean workers?)"#);
+    refused("stages[3].workers", json!(6), r#"edits[0].set["stages[3].workers"]: the path of a value of the scenario, found 6"#);
+    refused("stages[0]workers..", json!(6), r#"edits[0].set["stages[0]workers.."]: the path of a value of the scenario, found 6"#);
+    refused("stages[0].workers", json!("six"), r#"edits[0].set["stages[0].workers"]: a whole number from 1 to 100000, found "six""#);
+    refused("classes[0].load.rate_per_s", json!(-1), r#"edits[0].set["classes[0].load.rate_per_s"]: from 0 to 1000000, found -1"#);
 }
 
 #[test]

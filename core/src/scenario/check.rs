@@ -16,6 +16,7 @@ use crate::unit::{DelayWeight, Priority};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
@@ -660,7 +661,7 @@ fn resolve(wire: ScenarioV1) -> Scenario {
             })
             .collect(),
         events,
-        edits: Vec::new(),
+        edits: Arc::from([]),
         wire,
     }
 }

@@ -13,6 +13,7 @@ use super::wire::Path;
 use super::{Parsed, Scenario, parse};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use serde_json::{Map, Value};
@@ -31,15 +32,18 @@ const TAGS: [&str; 6] = ["policy", "law", "kind", "rule", "control", "at"];
 pub fn apply(before: &ScenarioV1, set: &SetV1) -> Result<ScenarioV1, ScenarioError> {
     let mut value = full(before);
     for (path, new) in &set.0 {
+        if split(path).is_some_and(|(step, _)| matches!(step, Step::Key("edits"))) {
+            return Err(ScenarioError::new(&at(path), &"left out of an edit", &json::shown(new)));
+        }
         put(&mut value, path, new).map_err(|rule| ScenarioError::new(&at(path), &rule, &json::shown(new)))?;
     }
     let after = parse::from_value(&value)
         .and_then(Parsed::deny_unknown)
-        .and_then(|parsed| match super::check::check_all(&parsed.wire).into_iter().next() {
+        .and_then(|Parsed { wire, .. }| may_follow(before, &wire).map(|()| wire))
+        .and_then(|after| match super::check::check_all(&after).into_iter().next() {
             Some(error) => Err(error),
-            None => Ok(parsed.wire),
-        })
-        .and_then(|after| may_follow(before, &after).map(|()| after));
+            None => Ok(after),
+        });
     after.map_err(|error| placed(error, set))
 }
 
@@ -79,7 +83,6 @@ pub fn may_follow(before: &ScenarioV1, after: &ScenarioV1) -> Result<(), Scenari
         ("run", before.run == after.run),
         ("gateways", before.gateways == after.gateways),
         ("events", before.events == after.events),
-        ("edits", before.edits == after.edits),
     ];
     if let Some((path, _)) = whole.into_iter().find(|(_, same)| !same) {
         return fail(&path, &WHOLE, &"another value");
@@ -89,12 +92,12 @@ pub fn may_follow(before: &ScenarioV1, after: &ScenarioV1) -> Result<(), Scenari
             return fail(&format_args!("classes[{i}].name"), &WHOLE, &super::wire::quoted(&is.name));
         }
         if was.kind != is.kind {
-            return fail(&format_args!("classes[{i}].kind"), &WHOLE, &is.kind.word());
+            return fail(&format_args!("classes[{i}].kind"), &WHOLE, &super::wire::quoted(is.kind.word()));
         }
         let is_fixed = |load: &LoadV1| matches!(load, LoadV1::Closed { .. } | LoadV1::Trace { .. });
         if (is_fixed(&was.load) || is_fixed(&is.load)) && was.load.word() != is.load.word() {
             let rule = format_args!("{}, as closed clients and recorded rows stay what they are", was.load.word());
-            return fail(&format_args!("classes[{i}].load.kind"), &rule, &is.load.word());
+            return fail(&format_args!("classes[{i}].load.kind"), &rule, &super::wire::quoted(is.load.word()));
         }
         if let (LoadV1::Trace { label: was }, LoadV1::Trace { label: is }) = (&was.load, &is.load)
             && was != is
@@ -107,7 +110,7 @@ pub fn may_follow(before: &ScenarioV1, after: &ScenarioV1) -> Result<(), Scenari
             return fail(&format_args!("stages[{i}].name"), &WHOLE, &super::wire::quoted(&is.name));
         }
         if was.work.word() != is.work.word() {
-            return fail(&format_args!("stages[{i}].work.at"), &WHOLE, &is.work.word());
+            return fail(&format_args!("stages[{i}].work.at"), &WHOLE, &super::wire::quoted(is.work.word()));
         }
     }
     for (i, (was, is)) in before.servers.iter().zip(&after.servers).enumerate() {
@@ -115,7 +118,7 @@ pub fn may_follow(before: &ScenarioV1, after: &ScenarioV1) -> Result<(), Scenari
             return fail(&format_args!("servers[{i}].name"), &WHOLE, &super::wire::quoted(&is.name));
         }
         if was.discipline != is.discipline {
-            return fail(&format_args!("servers[{i}].discipline"), &WHOLE, &is.discipline.word());
+            return fail(&format_args!("servers[{i}].discipline"), &WHOLE, &super::wire::quoted(is.discipline.word()));
         }
     }
     Ok(())
@@ -313,7 +316,7 @@ impl Scenario {
     #[must_use]
     pub fn without_edits(&self) -> Self {
         let mut same = self.clone();
-        same.edits.clear();
+        same.edits = Arc::from([]);
         same.wire.edits.clear();
         same
     }

@@ -43,6 +43,7 @@ use crate::id::{ClassId, ServerId, StageId};
 use crate::time::{Duration, Instant};
 use crate::unit::{DelayWeight, Priority};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use v1::{
     AgeingV1, BalancerV1, BatchV1, CapacityV1, DemandV1, DisciplineV1, ExpiredV1, FeedbackV1, KindV1, LawV1,
@@ -82,7 +83,7 @@ pub struct Scenario {
     /// Timed events, by time; equal times in the order written.
     pub events: Vec<TimedEvent>,
     /// What edits make of it while it runs, by time.
-    pub edits: Vec<Edit>,
+    pub edits: Arc<[Edit]>,
 }
 
 /// A checked edit.

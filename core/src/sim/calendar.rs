@@ -232,6 +232,11 @@ impl Calendar {
         Some((Instant::from_nanos(first.at), What::unpack(first.order, first.detail)))
     }
 
+    /// About how many bytes it takes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.heap.len() * core::mem::size_of::<Entry>()
+    }
+
     /// Rank and the next sequence number.
     #[inline]
     fn order(&mut self, rank: Rank) -> u64 {

@@ -22,19 +22,33 @@ impl Simulation {
     /// its beginning: it has to begin alike, and to differ only in edits that are still to come.
     #[must_use]
     pub fn fork(&self, scenario: &Scenario) -> Option<Self> {
+        let mut fork = self.clone();
+        fork.go_over_to(scenario).then_some(fork)
+    }
+
+    /// Goes on by the edits of `scenario`, as a [`fork`](Self::fork) does; `false` if it cannot, and nothing has changed.
+    pub fn go_over_to(&mut self, scenario: &Scenario) -> bool {
         let done = self.edited as usize;
         let is_past = |at: Instant| at <= self.now;
-        let same_past = scenario.edits.get(..done)? == &self.edits[..done];
+        let same_past = scenario.edits.get(..done) == Some(&self.edits[..done]);
         let same_start = self.start.as_ref() == &scenario.without_edits();
-        let none_missed = scenario.edits[done..].iter().all(|edit| !is_past(edit.at));
+        let none_missed = scenario.edits.iter().skip(done).all(|edit| !is_past(edit.at));
         if !(same_past && same_start && none_missed) || self.edits[done..].iter().any(|edit| is_past(edit.at)) {
-            return None;
+            return false;
         }
-        let mut fork = self.clone();
-        fork.edits = scenario.edits.clone().into();
+        self.edits = Arc::clone(&scenario.edits);
         // What is in the calendar for the edits that were to come finds that their turn has passed, or comes with it.
-        fork.expect_edits();
-        Some(fork)
+        self.expect_edits();
+        true
+    }
+
+    /// About how many bytes a snapshot of the run takes: of what grows with it.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        let requests = self.requests.len() * core::mem::size_of::<super::Request>();
+        let clients: usize = self.clients.populations.iter().map(|people| 16 * people.len() as usize).sum();
+        let tallies = self.tallies.len() * core::mem::size_of::<super::ClassTally>();
+        requests + clients + tallies + self.gateway.held_bytes() + self.calendar.held_bytes()
     }
 
     /// Enters the edits that are still to come.

@@ -402,7 +402,7 @@ impl Simulation {
             batches: Numbered::new(),
             filling: None,
             start: Arc::clone(gateway.scenario()),
-            edits: scenario.edits.clone().into(),
+            edits: Arc::clone(&scenario.edits),
             edited: 0,
             reports_version: 0,
             gateway,

@@ -343,7 +343,7 @@ impl Stage {
             Some(sharing) => sharing.grant(now, &self.slots, &self.lanes, jobs),
             None => self.slots.free(),
         };
-        if free == 0 || self.lanes.len() == 0 || (batch.is_none() && !self.workers.may_start(now)) {
+        if free == 0 || self.lanes.len() == 0 || (batch.is_none() && !self.workers.start_or_hold(now)) {
             return None;
         }
         let waiting = Waiting { lanes: &self.lanes, jobs, free };

@@ -40,6 +40,8 @@ pub(crate) struct Workers {
     unused: Vec<u32>,
     open: Option<Open>,
     pace: Option<Pace>,
+    /// Whether somebody could have started but for the pace.
+    held: bool,
 }
 
 impl Workers {
@@ -61,6 +63,7 @@ impl Workers {
             unused: Vec::new(),
             open: None,
             pace: spec.starts_per_s.map(Pace::new),
+            held: false,
         }
     }
 
@@ -79,7 +82,7 @@ impl Workers {
             (self.batching, self.batch_at, self.completed) = (fresh.batching, fresh.batch_at, 0);
         }
         if before.starts_per_s != after.starts_per_s {
-            self.pace = fresh.pace;
+            (self.pace, self.held) = (fresh.pace, false);
         }
         self.open = None;
         self.pool.as_ref().map_or(begin, PoolControl::workers)
@@ -97,14 +100,15 @@ impl Workers {
 
     /// When a controller wants to be asked, or a paced start is due for those who wait.
     pub(crate) fn next_at(&self, waiting: bool) -> Instant {
-        let pace = self.pace.filter(|_| waiting).map_or(Instant::NEVER, |pace| pace.next_start());
+        let pace = self.pace.filter(|_| waiting && self.held).map_or(Instant::NEVER, |pace| pace.next_start());
         self.pool_at.min(self.batch_at).min(pace)
     }
 
     /// Asks the controllers whose time has come; `true` if there are more workers than before, or a start that was
     /// held back may be due.
     pub(crate) fn control(&mut self, now: Instant, slots: &mut Slots, queued: u32) -> bool {
-        let mut more = self.pace.is_some_and(|pace| pace.next_start() <= now);
+        let mut more = self.held && self.may_start(now);
+        self.held &= !more;
         if self.pool_at <= now
             && let Some(pool) = &mut self.pool
         {
@@ -128,8 +132,14 @@ impl Workers {
         more
     }
 
-    /// Whether a job may start now.
-    pub(crate) fn may_start(&self, now: Instant) -> bool {
+    /// Whether a job may start now; if not, a start is held back until one may.
+    pub(crate) fn start_or_hold(&mut self, now: Instant) -> bool {
+        let may = self.may_start(now);
+        self.held |= !may;
+        may
+    }
+
+    fn may_start(&self, now: Instant) -> bool {
         self.pace.is_none_or(|pace| pace.next_start() <= now)
     }
 

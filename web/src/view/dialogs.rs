@@ -10,6 +10,8 @@ use tidegate_core::link::WARN_CHARS;
 use tidegate_core::scenario::presets;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlDialogElement;
+use tidegate_core::scenario::Parsed;
+use tidegate_core::scenario::v1::ScenarioV1;
 use yew::prelude::*;
 
 const IDS: [(Dialog, &str); 4] = [
@@ -166,11 +168,14 @@ fn command(app: &App) -> String {
     let scenario = match app.preset {
         Some(name) => format!("preset:{name}"),
         None => {
-            let fragment = crate::link::fragment(&app.parsed);
+            // A server begins with what is in force here; it has no edits to come.
+            let in_force = ScenarioV1 { edits: Vec::new(), ..app.wire().clone() };
+            let now = if app.is_edited() { Parsed::from(in_force) } else { app.parsed.clone() };
+            let fragment = crate::link::fragment(&now);
             format!("'{}'", fragment.trim_start_matches('#'))
         }
     };
-    let upstreams: String = (0..app.parsed.wire.servers.len())
+    let upstreams: String = (0..app.wire().servers.len())
         .map(|i| format!(" \\\n  --upstream http://127.0.0.1:{}", 9001 + i))
         .collect();
     format!("tidegate serve {scenario} \\\n  --listen 127.0.0.1:8080 --admin 127.0.0.1:9090{upstreams}")
@@ -197,11 +202,12 @@ fn serve(app: &App, link: &Link) -> Html {
 
 fn key_list(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let last = crate::keys::sections(app.parsed.wire.stages.len(), !app.parsed.wire.servers.is_empty()).len();
+    let last = crate::keys::sections(app.wire().stages.len(), !app.wire().servers.is_empty()).len();
     let rows: Vec<(String, &str)> = vec![
         (w.key_space.to_owned(), w.key_play),
         (". ,".to_owned(), w.key_step),
-        (";".to_owned(), w.key_step_event),
+        ("; :".to_owned(), w.key_step_event),
+        ("'".to_owned(), w.key_decision),
         ("> <".to_owned(), w.key_next_flag),
         ("← →".to_owned(), w.key_arrows),
         ("[ ]".to_owned(), w.key_speed),

@@ -50,7 +50,7 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
             </aside>
         };
     }
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let sections = keys::sections(wire.stages.len(), !wire.servers.is_empty());
     html! {
         <aside {class} id="editor" aria-label={w.editor}>
@@ -58,7 +58,15 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
                 { for sections.into_iter().enumerate().map(|(i, s)| section(app, link, i, s)) }
             </div>
             <div class="editfoot">
-                <span>{w.edits_rerun}</span>
+                <span>
+                    {w.edits_fork}
+                    if app.is_edited() {
+                        <button class="link" id="fold" onclick={on(link, Do::FoldEdits)}>{w.fold_edits}</button>
+                    }
+                </span>
+                <button class="button" id="redo" disabled={app.redo.is_empty()} onclick={on(link, Do::Redo)}>
+                    {w.redo}
+                </button>
                 <button class="button" id="undo" disabled={app.undo.is_empty()} onclick={on(link, Do::Undo)}>
                     {w.undo}
                 </button>
@@ -88,7 +96,7 @@ fn section(app: &App, link: &Link, number: usize, section: Section) -> Html {
 /// Name of a section and what it says while it is closed.
 fn title(app: &App, section: Section) -> (String, String) {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     match section {
         Section::Traffic => {
             let demand = app.story.demand.map(|d| fill(w.capacity_times, &[&figures::ratio(d)]));
@@ -497,7 +505,7 @@ fn law(app: &App, link: &Link, id: &str, label: &'static str, law: &LawV1, of: L
 
 fn traffic(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let order = edit::by_priority(wire);
     let many = wire.classes.len() > 1;
     let root = knobs::json(wire);
@@ -575,7 +583,7 @@ fn traffic(app: &App, link: &Link) -> Html {
 /// What is behind the details of a class.
 fn details_summary(app: &App, c: usize) -> String {
     let w = app.words();
-    let class = &app.parsed.wire.classes[c];
+    let class = &app.wire().classes[c];
     let kind = match Kind::of(&class.load) {
         Kind::Poisson => w.load_poisson,
         Kind::Even => w.load_even,
@@ -605,7 +613,7 @@ fn load(app: &App, link: &Link, c: usize) -> Html {
             },
         )
     };
-    match &app.parsed.wire.classes[c].load {
+    match &app.wire().classes[c].load {
         LoadV1::Poisson { rate_per_s } | LoadV1::Deterministic { rate_per_s, .. } => rate(
             "rate_per_s",
             w.rate,
@@ -679,7 +687,7 @@ fn load(app: &App, link: &Link, c: usize) -> Html {
 
 fn classifier(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let order = edit::by_priority(wire);
     let parts = order.into_iter().enumerate().map(|(rank, c)| {
         let class = &wire.classes[c];
@@ -723,12 +731,12 @@ fn classifier(app: &App, link: &Link) -> Html {
 
 fn stage(app: &App, link: &Link, k: usize) -> Html {
     let w = app.words();
-    let stage: &StageV1 = &app.parsed.wire.stages[k];
+    let stage: &StageV1 = &app.wire().stages[k];
     let base = format!("stages[{k}]");
     let split = !stage.split.is_empty();
     let controlled = stage.split_by.word() != "fixed";
     let how = if controlled { 2 } else { usize::from(split) };
-    let root = knobs::json(&app.parsed.wire);
+    let root = knobs::json(app.wire());
     let board = Board { app, link, root: &root };
     html! {
         <>
@@ -778,7 +786,7 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
 }
 
 fn parts(app: &App, link: &Link, k: usize, stage: &StageV1) -> Vec<Html> {
-    let classes = &app.parsed.wire.classes;
+    let classes = &app.wire().classes;
     (stage.split.iter().enumerate())
         .filter_map(|(c, &n)| {
             let name = &classes.get(c)?.name;
@@ -801,7 +809,7 @@ fn parts(app: &App, link: &Link, k: usize, stage: &StageV1) -> Vec<Html> {
 
 fn balancer(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let root = knobs::json(wire);
     let board = Board { app, link, root: &root };
     let told = usize::from(wire.feedback.is_some());
@@ -822,9 +830,9 @@ fn balancer(app: &App, link: &Link) -> Html {
 
 fn servers(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let servers = &app.parsed.wire.servers;
+    let servers = &app.wire().servers;
     let many = servers.len() > 1;
-    let root = knobs::json(&app.parsed.wire);
+    let root = knobs::json(app.wire());
     let board = Board { app, link, root: &root };
     let parts = servers.iter().enumerate().map(|(i, server)| {
         let remove =
@@ -861,7 +869,7 @@ fn servers(app: &App, link: &Link) -> Html {
 
 fn events(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let class_names: Vec<String> =
         [w.event_all.to_owned()].into_iter().chain(wire.classes.iter().map(|c| c.name.clone())).collect();
     let server_names: Vec<String> = wire.servers.iter().map(|s| s.name.clone()).collect();
@@ -937,17 +945,17 @@ fn events(app: &App, link: &Link) -> Html {
 
 fn run(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let run = &app.parsed.wire.run;
+    let run = &app.wire().run;
     html! {
         <>
-            { text(app, link, "title".to_owned(), w.title, &app.parsed.wire.title, "wide",
+            { text(app, link, "title".to_owned(), w.title, &app.wire().title, "wide",
                 Rc::new(|s, to| to.clone_into(&mut s.title))) }
             { number(app, link, Number {
                 id: "run.horizon_us".to_owned(), label: w.horizon, unit: "s", value: run.horizon_us as f64 * 1e-6,
                 whole: false, range: Range::Log(1.0, 3600.0),
                 set: set(|s, x| s.run.horizon_us = us(x)),
             }) }
-            <p class="help">{ &app.parsed.wire.about }</p>
+            <p class="help">{ &app.wire().about }</p>
         </>
     }
 }
