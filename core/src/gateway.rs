@@ -236,7 +236,8 @@ impl Gateway {
         for stage in &mut self.stages {
             let expired = !stage.sheds_expired;
             stage.reconfigure(&mut self.jobs, now, &before, scenario);
-            let waiting = if expired && stage.sheds_expired { stage.lanes.all(&self.jobs) } else { Vec::new() };
+            let waiting =
+                if expired && stage.sheds_expired { stage.lanes.all(&self.jobs) } else { Vec::new() };
             for slot in waiting {
                 let Job { deadline, ticket, .. } = self.jobs[slot];
                 // Who was late already when it did not matter is not turned away for it.

@@ -29,9 +29,7 @@ fn set(pairs: &[(&str, Value)]) -> SetV1 {
 
 /// The presets that need no recording, no longer than `most_s`.
 fn all(most_s: u64) -> Vec<(&'static str, ScenarioV1)> {
-    let runs = |wire: &ScenarioV1| {
-        !wire.classes.iter().any(|class| class.load.word() == "trace")
-    };
+    let runs = |wire: &ScenarioV1| !wire.classes.iter().any(|class| class.load.word() == "trace");
     presets::ALL
         .iter()
         .map(|preset| (preset.name, preset.scenario().wire().clone()))
@@ -86,7 +84,10 @@ fn any_change(choices: &mut Choices, wire: &ScenarioV1) -> (String, Value) {
         .clone();
     let (path, value) = match choices.below(22) {
         0 => (format!("{class}.load.rate_per_s"), json!(f64::from(number) * 7.5)),
-        1 => (format!("{class}.load"), json!({"kind":"mmpp","phases":[{"rate_per_s":90,"mean_us":500_000},{"rate_per_s":1,"mean_us":900_000}]})),
+        1 => (
+            format!("{class}.load"),
+            json!({"kind":"mmpp","phases":[{"rate_per_s":90,"mean_us":500_000},{"rate_per_s":1,"mean_us":900_000}]}),
+        ),
         2 => (format!("{class}.load"), json!({"kind":"deterministic","rate_per_s":50,"count":300})),
         3 => (format!("{class}.load.clients"), json!(number.max(1) * 9)),
         4 => (format!("{class}.service"), law),
@@ -119,11 +120,26 @@ fn any_change(choices: &mut Choices, wire: &ScenarioV1) -> (String, Value) {
         ),
         12 => (
             format!("{stage}.order"),
-            json!(*choices.of(&["strict_priority", "fifo", "weighted_fair", "wtp", "pad", "hpd", "earliest_deadline", "adaptive_lifo"])),
+            json!(*choices.of(&[
+                "strict_priority",
+                "fifo",
+                "weighted_fair",
+                "wtp",
+                "pad",
+                "hpd",
+                "earliest_deadline",
+                "adaptive_lifo"
+            ])),
         ),
         13 => (
             format!("{stage}.ageing"),
-            choices.of(&[json!({"rule":"none"}), json!({"rule":"promote","after_us":[400_000]}), json!({"rule":"share","after_us":300_000})]).clone(),
+            choices
+                .of(&[
+                    json!({"rule":"none"}),
+                    json!({"rule":"promote","after_us":[400_000]}),
+                    json!({"rule":"share","after_us":300_000}),
+                ])
+                .clone(),
         ),
         14 => (
             format!("{stage}.pool"),
@@ -138,7 +154,13 @@ fn any_change(choices: &mut Choices, wire: &ScenarioV1) -> (String, Value) {
         ),
         15 => (
             format!("{stage}.batch"),
-            choices.of(&[json!({"control":"one"}), json!({"control":"fixed","size":4}), json!({"control":"adaptive","max":20})]).clone(),
+            choices
+                .of(&[
+                    json!({"control":"one"}),
+                    json!({"control":"fixed","size":4}),
+                    json!({"control":"adaptive","max":20}),
+                ])
+                .clone(),
         ),
         16 => (format!("{stage}.starts_per_s"), if number < 3 { Value::Null } else { json!(number * 10) }),
         17 => (
@@ -186,7 +208,9 @@ fn any_change(choices: &mut Choices, wire: &ScenarioV1) -> (String, Value) {
                 ])
                 .clone(),
         ),
-        _ if wire.servers.is_empty() => (String::from("priority"), json!({"levels":(number % 16).max(1),"clamp":true})),
+        _ if wire.servers.is_empty() => {
+            (String::from("priority"), json!({"levels":(number % 16).max(1),"clamp":true}))
+        }
         _ => {
             let server = format!("servers[{}]", choices.below(wire.servers.len()));
             choices
@@ -230,11 +254,15 @@ fn whatever_is_edited_no_request_is_lost_and_little_s_law_holds() {
     let mut kinds = std::collections::BTreeSet::new();
     for (name, wire) in all(4) {
         for seed in 0..4 {
-            let wire = ScenarioV1 { run: tidegate_core::scenario::v1::RunV1 { seed, ..wire.run.clone() }, ..wire.clone() };
+            let wire = ScenarioV1 {
+                run: tidegate_core::scenario::v1::RunV1 { seed, ..wire.run.clone() },
+                ..wire.clone()
+            };
             let edits = any_edits(&mut choices, &wire, 12);
             for (_, set) in &edits {
                 kinds.extend(set.0.iter().map(|(path, value)| {
-                    let word = ["policy", "control", "rule", "kind"].iter().find_map(|tag| value[*tag].as_str());
+                    let word =
+                        ["policy", "control", "rule", "kind"].iter().find_map(|tag| value[*tag].as_str());
                     format!("{}:{}", path.rsplit('.').next().unwrap_or(path), word.unwrap_or("-"))
                 }));
             }
@@ -270,7 +298,10 @@ fn before_an_edit_the_run_is_the_one_without_it() {
 #[test]
 fn an_edit_that_changes_nothing_changes_nothing_afterwards() {
     for (name, wire) in all(5) {
-        let same = set(&[("stages[0].workers", json!(wire.stages[0].workers)), ("classes[0].priority", json!(wire.classes[0].priority))]);
+        let same = set(&[
+            ("stages[0].workers", json!(wire.stages[0].workers)),
+            ("classes[0].priority", json!(wire.classes[0].priority)),
+        ]);
         let half = wire.run.horizon_us / 2;
         let (mut a, mut b) = (run(&scenario(&wire)), run(&edited(&wire, &[(half, same)])));
         assert_eq!(a.finish().trace_hash, b.finish().trace_hash, "{name}");
@@ -294,7 +325,8 @@ fn a_fork_is_the_run_from_zero() {
             let new = edited(&wire, &other);
             let mut snapshot = run(&old);
             snapshot.run_until(Instant::from_nanos(at(edits[keep].0.min(at_us)).as_nanos() - 1));
-            let mut forked = snapshot.fork(&new).unwrap_or_else(|| panic!("{name}: a fork after {keep} edits"));
+            let mut forked =
+                snapshot.fork(&new).unwrap_or_else(|| panic!("{name}: a fork after {keep} edits"));
             let mut whole = run(&new);
             assert_eq!(forked.finish().trace_hash, whole.finish().trace_hash, "{name}, after {keep} edits");
             assert_eq!(frame(&forked), frame(&whole), "{name}, after {keep} edits");
@@ -376,22 +408,62 @@ fn refused(path: &str, value: Value, want: &str) {
 
 #[test]
 fn what_may_not_be_edited_is_refused_with_the_rule() {
-    refused("classes", json!([{"name":"a"}]), r#"edits[0].set["classes"]: as many as when the run began (2), found 1"#);
-    refused("run.seed", json!(7), r#"edits[0].set["run.seed"]: run: what it was when the run began, found another value"#);
-    refused("events", json!([{"at_us":9,"do":"load","factor":2}]), r#"edits[0].set["events"]: what it was when the run began, found another value"#);
+    refused(
+        "classes",
+        json!([{"name":"a"}]),
+        r#"edits[0].set["classes"]: as many as when the run began (2), found 1"#,
+    );
+    refused(
+        "run.seed",
+        json!(7),
+        r#"edits[0].set["run.seed"]: run: what it was when the run began, found another value"#,
+    );
+    refused(
+        "events",
+        json!([{"at_us":9,"do":"load","factor":2}]),
+        r#"edits[0].set["events"]: what it was when the run began, found another value"#,
+    );
     refused("edits", json!([]), r#"edits[0].set["edits"]: left out of an edit, found []"#);
-    refused("servers[0].name", json!("y"), r#"edits[0].set["servers[0].name"]: what it was when the run began, found "y""#);
+    refused(
+        "servers[0].name",
+        json!("y"),
+        r#"edits[0].set["servers[0].name"]: what it was when the run began, found "y""#,
+    );
     refused(
         "classes[1].load",
         json!({"kind":"poisson","rate_per_s":4}),
         r#"edits[0].set["classes[1].load"].kind: closed, as closed clients and recorded rows stay what they are, found "poisson""#,
     );
-    refused("stages[0].workers", json!(6), r#"edits[0].set["stages[0].workers"]: stages[0].split: a sum of 6 (workers), found 4"#);
-    refused("stages[0].wrokers", json!(6), r#"edits[0].set["stages[0].wrokers"]: no such field, found 6 (did you mean workers?)"#);
-    refused("stages[3].workers", json!(6), r#"edits[0].set["stages[3].workers"]: the path of a value of the scenario, found 6"#);
-    refused("stages[0]workers..", json!(6), r#"edits[0].set["stages[0]workers.."]: the path of a value of the scenario, found 6"#);
-    refused("stages[0].workers", json!("six"), r#"edits[0].set["stages[0].workers"]: a whole number from 1 to 100000, found "six""#);
-    refused("classes[0].load.rate_per_s", json!(-1), r#"edits[0].set["classes[0].load.rate_per_s"]: from 0 to 1000000, found -1"#);
+    refused(
+        "stages[0].workers",
+        json!(6),
+        r#"edits[0].set["stages[0].workers"]: stages[0].split: a sum of 6 (workers), found 4"#,
+    );
+    refused(
+        "stages[0].wrokers",
+        json!(6),
+        r#"edits[0].set["stages[0].wrokers"]: no such field, found 6 (did you mean workers?)"#,
+    );
+    refused(
+        "stages[3].workers",
+        json!(6),
+        r#"edits[0].set["stages[3].workers"]: the path of a value of the scenario, found 6"#,
+    );
+    refused(
+        "stages[0]workers..",
+        json!(6),
+        r#"edits[0].set["stages[0]workers.."]: the path of a value of the scenario, found 6"#,
+    );
+    refused(
+        "stages[0].workers",
+        json!("six"),
+        r#"edits[0].set["stages[0].workers"]: a whole number from 1 to 100000, found "six""#,
+    );
+    refused(
+        "classes[0].load.rate_per_s",
+        json!(-1),
+        r#"edits[0].set["classes[0].load.rate_per_s"]: from 0 to 1000000, found -1"#,
+    );
 }
 
 #[test]

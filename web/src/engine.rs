@@ -86,7 +86,8 @@ impl Engine {
     pub fn take(&mut self, order: Order, out: &mut Vec<Output>) {
         match order {
             Order::Load { run, scenario, at_s, with_log } => {
-                let before = self.run.take().filter(|before| (before.with_log, before.logs) == (with_log, self.logs));
+                let before =
+                    self.run.take().filter(|before| (before.with_log, before.logs) == (with_log, self.logs));
                 match self.begin(run, &scenario, at_s, with_log, before) {
                     Ok(begun) => self.run = Some(begun),
                     Err(reason) => out.push(Output::Answer(Answer::Refused { run, reason })),
@@ -288,7 +289,8 @@ impl Run {
     fn step_back(&mut self) -> Frame {
         let (now, events) = (self.shown.now(), self.shown.events());
         let mut frame = Frame::default();
-        let Some(mut sim) = self.snapshot(|sim| sim.events() < events).or_else(|| self.snapshot(|_| true)).cloned()
+        let Some(mut sim) =
+            self.snapshot(|sim| sim.events() < events).or_else(|| self.snapshot(|_| true)).cloned()
         else {
             return frame;
         };
@@ -546,7 +548,8 @@ mod tests {
     fn a_run_that_forks_from_the_one_before_is_the_run_from_zero() {
         let base = presets::get(PRESET).expect("a preset").json;
         let with = |at_us: u64, workers: u32| {
-            let edits = format!(r#","edits":[{{"at_us":{at_us},"set":{{"stages[0].workers":{workers}}}}}]}}"#);
+            let edits =
+                format!(r#","edits":[{{"at_us":{at_us},"set":{{"stages[0].workers":{workers}}}}}]}}"#);
             let end = base.rfind('}').expect("an object");
             format!("{}{edits}", base[..end].trim_end())
         };
@@ -607,7 +610,11 @@ mod tests {
                 let shed: u64 = frame.classes.iter().flat_map(|c| c.shed).sum();
                 picked + shed
             };
-            assert!(decided(&next.frame) > decided(&last.frame), "{} events later", next.events - last.events);
+            assert!(
+                decided(&next.frame) > decided(&last.frame),
+                "{} events later",
+                next.events - last.events
+            );
             last = next;
         }
     }

@@ -4,10 +4,10 @@ use crate::draw::tracks::{Ink, Layer, Stroke, Tone, Track, largest, nearest};
 use crate::feed::Feed;
 use crate::figures;
 use crate::words::{Words, fill};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use tidegate_core::frame::Gauged;
 use tidegate_core::measure::History;
-use serde_json::{Map, Value};
 use tidegate_core::scenario::v1::{ReportsV1, ScenarioV1};
 use tidegate_core::scenario::{Action, Scenario};
 
@@ -542,7 +542,8 @@ fn edit_text(before: &ScenarioV1, set: &Map<String, Value>, w: &Words) -> String
         Some(Value::Number(n)) => figures::typed(n.as_f64().unwrap_or(0.0)),
         Some(Value::String(text)) => text.clone(),
         Some(Value::Object(map)) => {
-            let word = ["policy", "law", "kind", "rule", "control"].iter().find_map(|tag| map.get(*tag)?.as_str());
+            let word =
+                ["policy", "law", "kind", "rule", "control"].iter().find_map(|tag| map.get(*tag)?.as_str());
             word.unwrap_or("…").to_owned()
         }
         Some(Value::Array(_)) => "…".to_owned(),

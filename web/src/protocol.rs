@@ -146,9 +146,7 @@ impl From<Order> for Note {
             }
             Order::Advance { run, to_s } => Self { number: to_s, ..Self::new("advance", run) },
             Order::Seek { run, to_s } => Self { number: to_s, ..Self::new("seek", run) },
-            Order::StepEvent { run, back } => {
-                Self { count: u64::from(back), ..Self::new("step_event", run) }
-            }
+            Order::StepEvent { run, back } => Self { count: u64::from(back), ..Self::new("step_event", run) },
             Order::StepDecision { run } => Self::new("step_decision", run),
             Order::Explain { on } => Self { count: u64::from(on), ..Self::new("explain", 0) },
             Order::ReadLog { name } => Self { text: name, ..Self::new("read_log", 0) },

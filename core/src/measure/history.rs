@@ -8,8 +8,8 @@
 //! The same columns feed `simulate --series`, the page's tracks and the live view.
 
 use crate::frame::{ClassFrame, Frame, LevelFrame, LoopFrame, SplitState, StageClassFrame, StageFrame};
-use crate::scenario::{Scenario, StageSpec};
 use crate::scenario::v1::{KindV1, QueueV1, SplitByV1};
+use crate::scenario::{Scenario, StageSpec};
 use crate::time::{Duration, Instant};
 use alloc::format;
 use alloc::string::String;

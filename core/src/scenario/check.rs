@@ -28,7 +28,8 @@ impl Scenario {
     /// The first rule that is broken, in the order of the document.
     pub fn check(wire: ScenarioV1) -> Result<Self, ScenarioError> {
         let errors = check_plain(&wire);
-        let (versions, errors) = if errors.is_empty() { edits::versions(&wire) } else { (Vec::new(), errors) };
+        let (versions, errors) =
+            if errors.is_empty() { edits::versions(&wire) } else { (Vec::new(), errors) };
         match errors.into_iter().next() {
             Some(error) => Err(error),
             None => Ok(resolve_all(wire, versions)),

@@ -96,8 +96,13 @@ pub fn may_follow(before: &ScenarioV1, after: &ScenarioV1) -> Result<(), Scenari
         }
         let is_fixed = |load: &LoadV1| matches!(load, LoadV1::Closed { .. } | LoadV1::Trace { .. });
         if (is_fixed(&was.load) || is_fixed(&is.load)) && was.load.word() != is.load.word() {
-            let rule = format_args!("{}, as closed clients and recorded rows stay what they are", was.load.word());
-            return fail(&format_args!("classes[{i}].load.kind"), &rule, &super::wire::quoted(is.load.word()));
+            let rule =
+                format_args!("{}, as closed clients and recorded rows stay what they are", was.load.word());
+            return fail(
+                &format_args!("classes[{i}].load.kind"),
+                &rule,
+                &super::wire::quoted(is.load.word()),
+            );
         }
         if let (LoadV1::Trace { label: was }, LoadV1::Trace { label: is }) = (&was.load, &is.load)
             && was != is
@@ -118,7 +123,11 @@ pub fn may_follow(before: &ScenarioV1, after: &ScenarioV1) -> Result<(), Scenari
             return fail(&format_args!("servers[{i}].name"), &WHOLE, &super::wire::quoted(&is.name));
         }
         if was.discipline != is.discipline {
-            return fail(&format_args!("servers[{i}].discipline"), &WHOLE, &super::wire::quoted(is.discipline.word()));
+            return fail(
+                &format_args!("servers[{i}].discipline"),
+                &WHOLE,
+                &super::wire::quoted(is.discipline.word()),
+            );
         }
     }
     Ok(())
@@ -136,7 +145,11 @@ pub(super) fn versions(wire: &ScenarioV1) -> (Vec<ScenarioV1>, Vec<ScenarioError
             let rule = format_args!("at most horizon_us ({})", wire.run.horizon_us).to_string();
             errors.push(ScenarioError::new(&path, &rule, &edit.at_us));
         } else if edit.at_us < last {
-            errors.push(ScenarioError::new(&path, &format_args!("at least the one before ({last})"), &edit.at_us));
+            errors.push(ScenarioError::new(
+                &path,
+                &format_args!("at least the one before ({last})"),
+                &edit.at_us,
+            ));
         }
         last = edit.at_us;
     }
@@ -182,7 +195,13 @@ pub fn in_force(wire: &ScenarioV1, at_us: u64) -> ScenarioV1 {
 #[must_use]
 pub fn agree_until(a: &ScenarioV1, b: &ScenarioV1) -> Option<u64> {
     let shared = a.edits.iter().zip(&b.edits).take_while(|(a, b)| a == b).count();
-    let begins = |wire: &ScenarioV1| ScenarioV1 { edits: Vec::new(), title: String::new(), about: String::new(), engine: String::new(), ..wire.clone() };
+    let begins = |wire: &ScenarioV1| ScenarioV1 {
+        edits: Vec::new(),
+        title: String::new(),
+        about: String::new(),
+        engine: String::new(),
+        ..wire.clone()
+    };
     if begins(a) != begins(b) {
         return Some(0);
     }
@@ -209,7 +228,12 @@ fn placed(error: ScenarioError, set: &SetV1) -> ScenarioError {
     if error.path.starts_with('[') {
         return error;
     }
-    let within = |key: &&String| error.path.strip_prefix(key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    let within = |key: &&String| {
+        error
+            .path
+            .strip_prefix(key.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
     match set.0.keys().filter(within).max_by_key(|key| key.len()) {
         Some(key) => ScenarioError { path: format!("{}{}", at(key), &error.path[key.len()..]), ..error },
         // The rule is about something that is set only in part, or follows from it.
@@ -262,7 +286,8 @@ enum Step<'a> {
 fn split(path: &str) -> Option<(Step<'_>, &str)> {
     if let Some(rest) = path.strip_prefix('[') {
         let (digits, after) = rest.split_once(']')?;
-        let index = (digits.len() <= 5 && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok())??;
+        let index = (digits.len() <= 5 && digits.bytes().all(|b| b.is_ascii_digit()))
+            .then(|| digits.parse().ok())??;
         return Some((Step::Index(index), after.strip_prefix('.').unwrap_or(after)));
     }
     let end = path.find(['.', '[']).unwrap_or(path.len());
@@ -288,9 +313,7 @@ fn walk(before: &Value, after: &Value, path: &Path<'_>, set: &mut Map<String, Va
                 set.insert(Path::Key(path, key).to_string(), value.clone());
             }
         }
-        (Value::Array(was), Value::Array(is))
-            if was.len() == is.len() && is.iter().all(Value::is_object) =>
-        {
+        (Value::Array(was), Value::Array(is)) if was.len() == is.len() && is.iter().all(Value::is_object) => {
             for (i, (was, is)) in was.iter().zip(is).enumerate() {
                 walk(was, is, &Path::Index(path, i), set);
             }

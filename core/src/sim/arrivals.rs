@@ -114,10 +114,14 @@ impl Arrivals {
         pending: Option<Instant>,
     ) -> Option<Instant> {
         match (&mut self.process, load) {
-            (Process::None | Process::Recorded { .. }, _) | (_, LoadV1::Closed { .. } | LoadV1::Trace { .. }) => {
+            (Process::None | Process::Recorded { .. }, _)
+            | (_, LoadV1::Closed { .. } | LoadV1::Trace { .. }) => {
                 return pending;
             }
-            (Process::Deterministic { rate_per_s: old, left }, LoadV1::Deterministic { rate_per_s, count }) => {
+            (
+                Process::Deterministic { rate_per_s: old, left },
+                LoadV1::Deterministic { rate_per_s, count },
+            ) => {
                 let before = core::mem::replace(old, *rate_per_s);
                 *left = count.map_or(u64::MAX, |count| count.saturating_sub(made));
                 let over = *left == 0 || *rate_per_s * self.factor <= 0.0;
@@ -127,7 +131,9 @@ impl Arrivals {
                     None => self.following(now),
                 };
             }
-            (Process::Mmpp { phases, phase, until }, LoadV1::Mmpp { phases: new }) if phases.len() == new.len() => {
+            (Process::Mmpp { phases, phase, until }, LoadV1::Mmpp { phases: new })
+                if phases.len() == new.len() =>
+            {
                 let before = phases[*phase].1;
                 *phases = new.iter().map(|p| (p.rate_per_s, p.mean_us as f64 * 1e3)).collect();
                 if before != phases[*phase].1 {

@@ -174,7 +174,11 @@ impl Calendar {
     pub(crate) fn push_last(&mut self, at: Instant, rank: Rank, number: u16, what: What) {
         let (kind, detail) = what.pack();
         let sequence = LAST + u64::from(number);
-        self.enter(Entry { at: at.as_nanos(), order: (rank as u64) << 56 | sequence << KIND_BITS | kind, detail });
+        self.enter(Entry {
+            at: at.as_nanos(),
+            order: (rank as u64) << 56 | sequence << KIND_BITS | kind,
+            detail,
+        });
     }
 
     /// Enters an event other than an arrival.

@@ -33,7 +33,8 @@ impl Simulation {
         let same_past = scenario.edits.get(..done) == Some(&self.edits[..done]);
         let same_start = self.start.as_ref() == &scenario.without_edits();
         let none_missed = scenario.edits.iter().skip(done).all(|edit| !is_past(edit.at));
-        if !(same_past && same_start && none_missed) || self.edits[done..].iter().any(|edit| is_past(edit.at)) {
+        if !(same_past && same_start && none_missed) || self.edits[done..].iter().any(|edit| is_past(edit.at))
+        {
             return false;
         }
         self.edits = Arc::clone(&scenario.edits);
@@ -63,7 +64,8 @@ impl Simulation {
     /// Edit number so-and-so is due, unless it was done already or is another one's by now.
     pub(super) fn edit(&mut self, number: usize) {
         let edits = Arc::clone(&self.edits);
-        let Some(edit) = edits.get(number).filter(|edit| number == self.edited as usize && edit.at == self.now)
+        let Some(edit) =
+            edits.get(number).filter(|edit| number == self.edited as usize && edit.at == self.now)
         else {
             return;
         };
@@ -191,7 +193,10 @@ impl Simulation {
         if after.reports && !after.servers.is_empty() {
             if !before.reports {
                 let now = self.now;
-                self.servers.iter_mut().filter_map(server::SimServer::machine).for_each(|machine| machine.begin_reports(now));
+                self.servers
+                    .iter_mut()
+                    .filter_map(server::SimServer::machine)
+                    .for_each(|machine| machine.begin_reports(now));
             }
             self.expect_report(self.now);
         }

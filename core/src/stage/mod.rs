@@ -148,7 +148,8 @@ impl Stage {
         let at = self.number as usize;
         let (was, is) = (&before.stages[at], &after.stages[at]);
         let classes = &after.classes;
-        let differ = |what: fn(&Class, &Class) -> bool| before.classes.iter().zip(classes).any(|(a, b)| !what(a, b));
+        let differ =
+            |what: fn(&Class, &Class) -> bool| before.classes.iter().zip(classes).any(|(a, b)| !what(a, b));
         let reweighed = differ(|a, b| a.delay_weight == b.delay_weight);
         let releveled = was.levels != is.levels;
         let levels = usize::from(is.levels);
@@ -158,7 +159,9 @@ impl Stage {
             sharing.note_workers(now, &self.slots);
         }
         let workers = self.workers.reconfigure(now, was, is, &self.slots);
-        let same_split = was.split_by == is.split_by && was.split == is.split && was.lend_after.is_some() == is.lend_after.is_some();
+        let same_split = was.split_by == is.split_by
+            && was.split == is.split
+            && was.lend_after.is_some() == is.lend_after.is_some();
         let keeps_split = same_split || (was.split_by == is.split_by && is.split_by != SplitByV1::Fixed);
         if keeps_split {
             self.slots.resize(workers);

@@ -89,7 +89,13 @@ impl Sharing {
     }
 
     /// Goes on by the settings of `after` where the controller is the same.
-    pub(crate) fn reconfigure(&mut self, now: Instant, before: &StageSpec, after: &StageSpec, classes: &[Class]) {
+    pub(crate) fn reconfigure(
+        &mut self,
+        now: Instant,
+        before: &StageSpec,
+        after: &StageSpec,
+        classes: &[Class],
+    ) {
         self.longest_s = classes.iter().map(|class| longest_s(after, class)).collect();
         if before.dither != after.dither {
             self.carry = after.dither.then(|| Carry::new(classes.len()));

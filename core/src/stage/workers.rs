@@ -48,8 +48,7 @@ impl Workers {
     /// Controllers that begin at `now`.
     pub(crate) fn new(spec: &StageSpec, now: Instant) -> Self {
         let pool = Pool::new(&spec.pool, spec.workers).map(|pool| pool.beginning_at(now));
-        let mut batching =
-            (spec.batch != BatchV1::One).then(|| Batching::new(&spec.batch).beginning_at(now));
+        let mut batching = (spec.batch != BatchV1::One).then(|| Batching::new(&spec.batch).beginning_at(now));
         let batch_period = batching.as_mut().and_then(Batching::control).map(|batch| batch.period());
         Self {
             pool_at: pool.as_ref().map_or(Instant::NEVER, |pool| now + pool.period()),
@@ -70,13 +69,20 @@ impl Workers {
     /// Goes on at `now` by the settings of `after`, where it went by those of `before`: a controller whose settings are the
     /// same is the same, batches in work stay whose they are. A pool that is controlled keeps its size within the new
     /// bounds, unless another was asked for.
-    pub(crate) fn reconfigure(&mut self, now: Instant, before: &StageSpec, after: &StageSpec, slots: &Slots) -> u32 {
+    pub(crate) fn reconfigure(
+        &mut self,
+        now: Instant,
+        before: &StageSpec,
+        after: &StageSpec,
+        slots: &Slots,
+    ) -> u32 {
         let keeps_size = before.workers == after.workers && after.pool != PoolV1::Fixed;
         let begin = if keeps_size { slots.workers() } else { after.workers };
         let fresh = Self::new(&StageSpec { workers: begin, ..after.clone() }, now);
         if before.pool != after.pool || !keeps_size {
             (self.pool, self.pool_at) = (fresh.pool, fresh.pool_at);
-            (self.sample, self.took_ns) = (PoolSample { most_busy: slots.busy(), ..PoolSample::default() }, 0);
+            (self.sample, self.took_ns) =
+                (PoolSample { most_busy: slots.busy(), ..PoolSample::default() }, 0);
         }
         if before.batch != after.batch {
             (self.batching, self.batch_at, self.completed) = (fresh.batching, fresh.batch_at, 0);
@@ -100,7 +106,8 @@ impl Workers {
 
     /// When a controller wants to be asked, or a paced start is due for those who wait.
     pub(crate) fn next_at(&self, waiting: bool) -> Instant {
-        let pace = self.pace.filter(|_| waiting && self.held).map_or(Instant::NEVER, |pace| pace.next_start());
+        let pace =
+            self.pace.filter(|_| waiting && self.held).map_or(Instant::NEVER, |pace| pace.next_start());
         self.pool_at.min(self.batch_at).min(pace)
     }
 

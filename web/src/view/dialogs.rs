@@ -7,11 +7,11 @@ use crate::figures;
 use crate::gallery;
 use crate::words::fill;
 use tidegate_core::link::WARN_CHARS;
+use tidegate_core::scenario::Parsed;
 use tidegate_core::scenario::presets;
+use tidegate_core::scenario::v1::ScenarioV1;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlDialogElement;
-use tidegate_core::scenario::Parsed;
-use tidegate_core::scenario::v1::ScenarioV1;
 use yew::prelude::*;
 
 const IDS: [(Dialog, &str); 4] = [

@@ -112,13 +112,8 @@ fn speed(app: &App, link: &Link) -> Html {
         let speed = if exponent > 3.0 && exponent < 3.1 { SPEEDS.1 } else { speed };
         Msg::Do(Do::Speed(speed))
     });
-    let field = Typed {
-        id: "speed",
-        value: shown.clone(),
-        label: w.speed_typed,
-        class: "typed",
-        numeric: true,
-    };
+    let field =
+        Typed { id: "speed", value: shown.clone(), label: w.speed_typed, class: "typed", numeric: true };
     let typed = text_field(
         app,
         link,
