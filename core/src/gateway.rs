@@ -28,12 +28,13 @@ use crate::frame::{Cause, ClassFrame, DecisionFrame, Frame, ServerFrame, StageCl
 use crate::id::{ClassId, JobId, ServerId, StageId};
 use crate::jobs::{Job, Jobs, NONE, Place};
 use crate::scenario::v1::QueueV1;
-use crate::scenario::{Levels, Scenario, ServerSpec, StageSpec};
+use crate::scenario::{Levels, Scenario, ScenarioError, ServerSpec, edits};
 use crate::stage::{Ended, Next, Stage};
 use crate::time::{Duration, Instant};
-use crate::unit::Chance;
+use crate::unit::{Chance, mix};
 use alloc::boxed::Box;
 use alloc::collections::BinaryHeap;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -175,6 +176,9 @@ type Expiry = Reverse<(Instant, u64, JobId)>;
 /// The policy engine behind simulator, server and replay.
 #[derive(Clone, Debug)]
 pub struct Gateway {
+    /// What it runs, without edits.
+    scenario: Arc<Scenario>,
+    seat: u64,
     jobs: Jobs,
     stages: Vec<Stage>,
     /// The servers as each of the gateways in front of them sees them; mostly one.
@@ -213,13 +217,14 @@ impl Gateway {
     pub fn seated(scenario: &Scenario, seat: u64) -> Self {
         let stages: Vec<Stage> =
             (0..scenario.stages.len()).map(|at| Stage::new(scenario, StageId(at as u8))).collect();
-        let has_rate = |spec: &StageSpec| matches!(spec.queue, QueueV1::AdaptiveRate { .. });
         Self {
+            scenario: Arc::new(scenario.without_edits()),
+            seat,
             jobs: Jobs::default(),
             levels: scenario.levels.clone(),
             asks_more: stages.iter().any(|stage| stage.control.at_entry()),
             told: None,
-            hears_responses: scenario.stages.iter().any(has_rate),
+            hears_responses: hears_responses(scenario),
             timed: scenario.reports || stages.iter().any(Stage::is_timed) || Balancing::is_timed(scenario),
             stages,
             balancing: (0..u64::from(scenario.gateways))
@@ -230,6 +235,87 @@ impl Gateway {
             dirty: 0,
             next_ticket: 0,
             expiries: BinaryHeap::new(),
+        }
+    }
+
+    /// Goes on by another scenario of the same shape, from `now` on.
+    ///
+    /// Who waits keeps waiting where it does, and was judged once; what is in work stays there, and workers that are too
+    /// many are given up as they finish. Policies whose settings are the same keep what they know, others begin anew; what
+    /// is in flight, which servers are up and what jobs were found to cost is known to all of them. `poll` afterwards.
+    ///
+    /// # Errors
+    /// What differs and may not, as [`edits::may_follow`] says; then nothing has changed.
+    pub fn reconfigure(&mut self, now: Instant, scenario: &Scenario) -> Result<(), ScenarioError> {
+        let (before, scenario) = (Arc::clone(&self.scenario), &scenario.without_edits());
+        edits::may_follow(before.wire(), scenario.wire())?;
+        if *before == *scenario {
+            return Ok(());
+        }
+        for (at, balancing) in self.balancing.iter_mut().enumerate() {
+            balancing.reconfigure(now, &before, scenario, Seat(self.seat.wrapping_add(at as u64)));
+        }
+        for stage in &mut self.stages {
+            let expired = !stage.sheds_expired;
+            stage.reconfigure(&mut self.jobs, now, &before, scenario);
+            let waiting =
+                if expired && stage.sheds_expired { stage.lanes.all(&self.jobs) } else { Vec::new() };
+            for slot in waiting {
+                let Job { deadline, ticket, .. } = self.jobs[slot];
+                // Who was late already when it did not matter is not turned away for it.
+                if now < deadline && deadline != Instant::NEVER {
+                    self.expiries.push(Reverse((deadline, ticket, self.jobs.id(slot))));
+                }
+            }
+        }
+        let hashes = scenario.balancer.hashes();
+        if self.hashes != hashes {
+            self.rehash();
+        }
+        self.hashes = hashes;
+        self.levels = scenario.levels.clone();
+        self.asks_more = self.told.is_some() || self.stages.iter().any(|stage| stage.control.at_entry());
+        self.hears_responses = hears_responses(scenario);
+        self.timed = scenario.reports
+            || self.stages.iter().any(Stage::is_timed)
+            || Balancing::is_timed(scenario)
+            || self.balancing.iter().any(|balancing| balancing.next_at() != Instant::NEVER);
+        self.dirty = self.stages.iter().enumerate().fold(0, |all, (at, _)| all | 1 << at);
+        self.scenario = Arc::new(scenario.clone());
+        Ok(())
+    }
+
+    /// Another number whenever the gateway has decided something: turned somebody away, picked a server, or changed workers,
+    /// a split or the size of batches.
+    #[must_use]
+    pub fn decided(&self) -> u64 {
+        let sheds = self.counts.iter().flat_map(|counts| counts.shed).sum::<u64>();
+        let picks = self.balancing.iter().flat_map(|one| one.servers().iter()).map(|server| server.picked);
+        let workers = self.stages.iter().flat_map(|stage| {
+            let split = stage.slots.split().iter().copied();
+            split.chain([stage.slots.workers(), stage.batch_size()]).map(u64::from)
+        });
+        core::iter::once(sheds).chain(picks).chain(workers).fold(0, |all, one| mix(all ^ one))
+    }
+
+    /// About how many bytes it takes, of what grows with the jobs inside.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.jobs.held_bytes() + self.expiries.len() * core::mem::size_of::<Expiry>()
+    }
+
+    /// The scenario in force.
+    #[must_use]
+    pub const fn scenario(&self) -> &Arc<Scenario> {
+        &self.scenario
+    }
+
+    /// Spreads those who wait over what a balancer hashes: who they are is not known any more.
+    fn rehash(&mut self) {
+        for stage in &self.stages {
+            for slot in stage.lanes.all(&self.jobs) {
+                let job = &mut self.jobs[slot];
+                job.key = mix(job.chance.0) as u32;
+            }
         }
     }
 
@@ -890,6 +976,11 @@ impl Gateway {
             self.dirty |= 1 << at;
         }
     }
+}
+
+/// Whether a queue control wants to know response times.
+fn hears_responses(scenario: &Scenario) -> bool {
+    scenario.stages.iter().any(|spec| matches!(spec.queue, QueueV1::AdaptiveRate { .. }))
 }
 
 /// The slot of a job that waits, at whatever stage.

@@ -144,6 +144,11 @@ impl Jobs {
         self.free.push(slot);
     }
 
+    /// About how many bytes it takes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.table.len() * core::mem::size_of::<Job>()
+    }
+
     /// The slot of a job that is still here.
     pub(crate) fn find(&self, id: JobId) -> Option<u32> {
         let job = self.table.get(id.slot as usize)?;

@@ -5,6 +5,7 @@
 
 pub mod compare;
 pub mod find;
+mod fork;
 pub mod handover;
 pub mod record;
 pub mod replay;
@@ -63,7 +64,7 @@ fn speed_to_watch(span_s: f64, most_s: f64) -> f64 {
     speed
 }
 
-/// Slowest and fastest speed.
+/// Slowest and fastest speed; beyond it there is only as fast as it goes, which is infinite.
 pub const SPEEDS: (f64, f64) = (0.05, 1000.0);
 
 /// What the page looks at.
@@ -196,8 +197,10 @@ pub enum Do {
     Move(f64),
     /// Forward (or back) by one small step.
     Step(bool),
-    /// One event of the calendar.
-    StepEvent,
+    /// One event of the calendar forward or back.
+    StepEvent(bool),
+    /// To the next decision of the gateway.
+    StepDecision,
     /// To the next (or previous) planned event.
     NextFlag(bool),
     /// Sets the speed.
@@ -226,6 +229,10 @@ pub enum Do {
     Preset(&'static str),
     /// Takes the last edit back.
     Undo,
+    /// Makes it again.
+    Redo,
+    /// Lets the run begin with the values it ends with.
+    FoldEdits,
     /// Copies text.
     Copy(String),
     /// Picture only.
@@ -386,8 +393,12 @@ pub struct App {
     pub picture: Picture,
     /// A short message, until a moment.
     pub toast: Option<(String, f64)>,
-    /// Whether an edit can be taken back.
+    /// What edits can be taken back to.
     pub undo: Vec<Parsed>,
+    /// What was taken back, and can be made again.
+    pub redo: Vec<Parsed>,
+    /// The scenario that runs, checked, with all that its edits make of it.
+    pub checked: Option<Scenario>,
     /// The scene, the canvases, and what is moved at display rate.
     pub refs: Refs,
     /// Compare.
@@ -504,6 +515,8 @@ impl Component for App {
             picture: Picture::new(),
             toast: None,
             undo: Vec::new(),
+            redo: Vec::new(),
+            checked: None,
             refs: Refs::default(),
             compare: compare::State::default(),
             handover: handover::State::default(),
@@ -794,6 +807,7 @@ impl App {
                 self.parsed = parsed;
                 self.preset = preset;
                 self.undo.clear();
+                self.redo.clear();
                 self.wrong.clear();
                 self.text.forget();
                 self.ghost = None;
@@ -822,6 +836,7 @@ impl App {
 
     fn start(&mut self, scenario: Scenario, at_s: f64) {
         self.run_number += 1;
+        self.checked = Some(scenario.clone());
         let horizon_s = scenario.horizon.as_secs_f64();
         let step_s = horizon_s / f64::from(crate::engine::STEPS);
         self.next = Some(Feed::new(self.run_number, scenario, window_s(horizon_s), step_s));
@@ -984,7 +999,7 @@ impl App {
         let dt_s = ((now_ms - self.now_ms) / 1000.0).clamp(0.0, LONGEST_STEP_S);
         self.now_ms = now_ms;
         if self.mode != Mode::Live && self.playing && self.run.is_some() {
-            self.owed_s = (self.owed_s + dt_s * self.speed).min(LONGEST_STEP_S * self.speed);
+            self.owed_s = (self.owed_s + dt_s * self.speed.min(1e12)).min(LONGEST_STEP_S * self.speed);
             if !self.awaited && self.owed_s > 0.0 {
                 let to_s = self.now_s() + core::mem::take(&mut self.owed_s);
                 self.awaited = true;
@@ -1119,7 +1134,7 @@ impl App {
         if let Some(canvas) = self.refs.picture.cast::<HtmlCanvasElement>()
             && let Some((context, _, _)) = fit(&canvas)
         {
-            let pace = Pace { dt_s, speed, motion };
+            let pace = Pace { dt_s, speed: speed.min(1e6), motion };
             self.picture.paint(&context, &self.boxes, &feed.model, &theme, pace);
         }
         if let Some(canvas) = self.refs.tracks.cast::<HtmlCanvasElement>()
@@ -1179,8 +1194,8 @@ impl App {
         self.paint_due = true;
         self.layout_due = true;
         self.track_version += 1;
-        if let Some(run) = &self.run {
-            self.flags = flags(&run.scenario, self.prefs.language.words());
+        if let Some(scenario) = self.checked.as_ref().filter(|_| self.run.is_some()) {
+            self.flags = flags(scenario, self.prefs.language.words());
         }
     }
 
@@ -1196,9 +1211,13 @@ impl App {
                 let step = (self.horizon_s() / 1800.0).max(0.001);
                 self.seek(self.now_s() + if forward { step } else { -step });
             }
-            Do::StepEvent => {
+            Do::StepEvent(forward) => {
                 self.playing = false;
-                self.order(Order::StepEvent { run: self.run_number });
+                self.order(Order::StepEvent { run: self.run_number, back: !forward });
+            }
+            Do::StepDecision => {
+                self.playing = false;
+                self.order(Order::StepDecision { run: self.run_number });
             }
             Do::NextFlag(forward) => self.next_flag(forward),
             Do::Speed(speed) => self.set_speed(speed),
@@ -1245,13 +1264,9 @@ impl App {
                 self.open_preset(name, 0.0);
                 self.write_address(true);
             }
-            Do::Undo => {
-                if let Some(parsed) = self.undo.pop() {
-                    self.parsed = parsed;
-                    self.wrong.clear();
-                    self.rerun();
-                }
-            }
+            Do::Undo => self.undo(false),
+            Do::Redo => self.undo(true),
+            Do::FoldEdits => self.fold_edits(),
             Do::Copy(text) => self.copy(ctx, &text),
             Do::Focus => {
                 self.focus = !self.focus;
@@ -1366,8 +1381,10 @@ impl App {
     }
 
     fn set_speed(&mut self, speed: f64) {
-        if speed.is_finite() && speed > 0.0 {
-            self.speed = speed.clamp(SPEEDS.0, SPEEDS.1);
+        if speed > SPEEDS.1 {
+            self.speed = f64::INFINITY;
+        } else if speed > 0.0 {
+            self.speed = speed.max(SPEEDS.0);
         }
     }
 
@@ -1417,44 +1434,6 @@ impl App {
     }
 
     // ----- editing -----
-
-    fn edit(&mut self, edit: Edit) {
-        let Some(change) = edit.change else {
-            self.set_wrong(edit.field, edit.typed, None);
-            return;
-        };
-        let mut parsed = self.parsed.clone();
-        change(&mut parsed.wire);
-        self.adopt(edit.field, edit.typed, parsed);
-    }
-
-    /// Takes a changed scenario, if it follows the rules; else says at its field what is wrong.
-    fn adopt(&mut self, changed: String, typed: String, parsed: Parsed) {
-        if parsed == self.parsed {
-            self.wrong.retain(|w| w.field != changed);
-            return;
-        }
-        match Scenario::check(parsed.wire.clone()) {
-            Err(error) => {
-                self.set_wrong(changed, typed, Some(error));
-            }
-            Ok(_) => {
-                self.wrong.retain(|w| w.field != changed);
-                let (field, at) = &self.last_edit;
-                if *field != changed || self.now_ms - at > UNDO_MS {
-                    if self.undo.len() == UNDO_MOST {
-                        self.undo.remove(0);
-                    }
-                    self.undo.push(self.parsed.clone());
-                    // The dotted lines show the run before this edit, not before every step of a slider.
-                    self.ghost = self.run.as_ref().map(|f| f.history.clone());
-                }
-                self.last_edit = (changed, self.now_ms);
-                self.parsed = parsed;
-                self.rerun();
-            }
-        }
-    }
 
     fn set_wrong(&mut self, field: String, typed: String, error: Option<ScenarioError>) {
         self.wrong.retain(|w| w.field != field);
@@ -1551,7 +1530,7 @@ impl App {
         match Scenario::check(parsed.wire.clone()) {
             Err(error) => self.notice = Some(Notice::Bad(error.to_string())),
             Ok(scenario) => {
-                self.undo.push(self.parsed.clone());
+                self.remember_edit();
                 self.parsed = parsed;
                 // Minutes to days of traffic: about a minute to watch.
                 self.speed = speed_to_watch(log.span_s, 90.0);
@@ -1632,7 +1611,7 @@ impl App {
             && tag != "TEXTAREA"
         {
             e.prevent_default();
-            self.obey(ctx, Do::Undo);
+            self.obey(ctx, if e.shift_key() { Do::Redo } else { Do::Undo });
             self.text_due = true;
             return true;
         }

@@ -36,8 +36,15 @@ pub enum Order {
         /// The moment, in seconds.
         to_s: f64,
     },
-    /// Plays exactly one event of the calendar.
+    /// Plays exactly one event of the calendar, or takes one back.
     StepEvent {
+        /// Which run.
+        run: u32,
+        /// Whether to take one back.
+        back: bool,
+    },
+    /// Plays on to the next decision of the gateway: somebody is turned away, a server picked, a controller changes something.
+    StepDecision {
         /// Which run.
         run: u32,
     },
@@ -147,7 +154,8 @@ impl From<Order> for Note {
             }
             Order::Advance { run, to_s } => Self { number: to_s, ..Self::new("advance", run) },
             Order::Seek { run, to_s } => Self { number: to_s, ..Self::new("seek", run) },
-            Order::StepEvent { run } => Self::new("step_event", run),
+            Order::StepEvent { run, back } => Self { count: u64::from(back), ..Self::new("step_event", run) },
+            Order::StepDecision { run } => Self::new("step_decision", run),
             Order::Explain { on } => Self { count: u64::from(on), ..Self::new("explain", 0) },
             Order::Trace { run, spot } => Self { count: spot.pack(), ..Self::new("trace", run) },
             Order::ReadLog { name } => Self { text: name, ..Self::new("read_log", 0) },
@@ -164,7 +172,8 @@ impl Note {
             "load" => Order::Load { run, scenario: text, at_s: number, with_log: count != 0 },
             "advance" => Order::Advance { run, to_s: number },
             "seek" => Order::Seek { run, to_s: number },
-            "step_event" => Order::StepEvent { run },
+            "step_event" => Order::StepEvent { run, back: count != 0 },
+            "step_decision" => Order::StepDecision { run },
             "explain" => Order::Explain { on: count != 0 },
             "trace" => Order::Trace { run, spot: Spot::unpack(count) },
             "read_log" => Order::ReadLog { name: text },
@@ -418,7 +427,8 @@ mod tests {
             Order::Load { run: 3, scenario: "{}".into(), at_s: 1.5, with_log: true },
             Order::Advance { run: 3, to_s: 2.0 },
             Order::Seek { run: 4, to_s: 0.0 },
-            Order::StepEvent { run: 4 },
+            Order::StepEvent { run: 4, back: true },
+            Order::StepDecision { run: 4 },
             Order::Explain { on: true },
             Order::Trace { run: 4, spot: Spot::Waiting { stage: 1, class: 2, nth: 3_000 } },
             Order::ReadLog { name: "a.log".into() },

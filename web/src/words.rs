@@ -229,6 +229,9 @@ words! {
     pause: "Pause (Space)", "暂停 (空格)";
     step: "Step forward (.)", "前进一步 (.)";
     step_event: "Step one event (;)", "前进一个事件 (;)";
+    step_event_back: "Back one event (:)", "后退一个事件 (:)";
+    step_decision: "To the next decision (')", "到下一个决策 (')";
+    as_fast: "max", "全速";
     speed: "Speed", "速度";
     speed_typed: "Speed, typed", "速度，输入";
     reaches: "reaches {0}", "实际 {0}";
@@ -271,8 +274,13 @@ words! {
     events_none: "none", "无";
     events_some: "{0} planned", "已排 {0} 个";
     run: "Run", "运行";
-    edits_rerun: "Edits run again from the start.", "修改后从头重新运行。";
+    edits_fork: "Edits fork the run at the playhead.", "修改从播放头处起生效，另开一支。";
+    fold_edits: "Make these the start values", "以此作为起始值";
+    whole_run_edit: "This changes the whole run, from its start.", "这一改动影响整个运行，已从头开始。";
+    flag_edit: "You: {0}", "你：{0}";
+    flag_edit_more: "You: {0}, and {1} more", "你：{0}，另 {1} 处";
     undo: "Undo", "撤销";
+    redo: "Redo", "重做";
     load_kind: "Arrivals", "到达方式";
     load_poisson: "Poisson", "泊松";
     load_even: "Evenly spaced", "等间隔";
@@ -892,7 +900,8 @@ words! {
     key_space: "Space", "空格";
     key_play: "Play or pause", "播放或暂停";
     key_step: "Step forward, back", "前进、后退一步";
-    key_step_event: "One event of the calendar", "日历中的一个事件";
+    key_step_event: "One event of the calendar forward, back", "日历中前进、后退一个事件";
+    key_decision: "To the next decision: turned away, picked, controlled", "到下一个决策：拒绝、选服务器、控制器动作";
     key_next_flag: "Next, previous planned event (Shift)", "下一个、上一个预定事件 (Shift)";
     key_arrows: "Move 1 s (Shift: 10 s)", "移动 1 秒 (Shift: 10 秒)";
     key_speed: "Slower, faster", "减速、加速";
@@ -906,7 +915,7 @@ words! {
     key_live: "Live", "实况";
     key_focus: "Picture only", "只看画面";
     key_theme: "Light or dark", "浅色或深色";
-    key_undo: "Undo", "撤销";
+    key_undo: "Undo, redo (Shift)", "撤销、重做 (Shift)";
     key_help: "This list", "本列表";
 
     // Live.

@@ -282,6 +282,16 @@ controls! {
 }
 
 impl Control {
+    /// The same, of a queue that there is only from `now` on, or that had another control until then: no time has passed
+    /// for it.
+    #[must_use]
+    pub(crate) fn beginning_at(mut self, now: Instant) -> Self {
+        if let Self::Pie(pie) = &mut self {
+            pie.begin_at(now);
+        }
+        self
+    }
+
     /// The control a scenario asks for, for a queue of so many `levels` and classes with these weights.
     #[must_use]
     pub fn new(queue: &QueueV1, levels: usize, weights: &[DelayWeight]) -> Self {

@@ -6,6 +6,8 @@ use crate::app::{App, Dialog, Do, Msg};
 use crate::figures;
 use crate::words::fill;
 use tidegate_core::link::WARN_CHARS;
+use tidegate_core::scenario::Parsed;
+use tidegate_core::scenario::v1::ScenarioV1;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
@@ -147,11 +149,14 @@ fn command(app: &App) -> String {
     let scenario = match app.preset {
         Some(name) => format!("preset:{name}"),
         None => {
-            let fragment = crate::link::fragment(&app.parsed);
+            // A server begins with what is in force here; it has no edits to come.
+            let in_force = ScenarioV1 { edits: Vec::new(), ..app.wire().clone() };
+            let now = if app.is_edited() { Parsed::from(in_force) } else { app.parsed.clone() };
+            let fragment = crate::link::fragment(&now);
             format!("'{}'", fragment.trim_start_matches('#'))
         }
     };
-    let upstreams: String = (0..app.parsed.wire.servers.len())
+    let upstreams: String = (0..app.wire().servers.len())
         .map(|i| format!(" \\\n  --upstream http://127.0.0.1:{}", 9001 + i))
         .collect();
     format!("tidegate serve {scenario} \\\n  --listen 127.0.0.1:8080 --admin 127.0.0.1:9090{upstreams}")

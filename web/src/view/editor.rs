@@ -46,7 +46,7 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
             </aside>
         };
     }
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let sections = keys::sections(wire.stages.len(), !wire.servers.is_empty());
     html! {
         <aside {class} id="editor" aria-label={w.editor}>
@@ -56,8 +56,16 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
                 </div>
             }
             <div class="editfoot">
-                <span>{w.edits_rerun}</span>
+                <span>
+                    {w.edits_fork}
+                    if app.is_edited() {
+                        <button class="link" id="fold" onclick={on(link, Do::FoldEdits)}>{w.fold_edits}</button>
+                    }
+                </span>
                 { super::text::toggle(app, link) }
+                <button class="button" id="redo" disabled={app.redo.is_empty()} onclick={on(link, Do::Redo)}>
+                    {w.redo}
+                </button>
                 <button class="button" id="undo" disabled={app.undo.is_empty()} onclick={on(link, Do::Undo)}>
                     {w.undo}
                 </button>
@@ -87,7 +95,7 @@ fn section(app: &App, link: &Link, number: usize, section: Section) -> Html {
 /// Name of a section and what it says while it is closed.
 pub(super) fn title(app: &App, section: Section) -> (String, String) {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     match section {
         Section::Traffic => {
             let demand = app.story.demand.map(|d| fill(w.capacity_times, &[&figures::ratio(d)]));
@@ -377,7 +385,7 @@ pub(super) fn removes(link: &Link, label: String, field: &str, change: Act) -> H
 
 fn traffic(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let order = edit::by_priority(wire);
     let many = wire.classes.len() > 1;
     let root = knobs::json(wire);
@@ -452,7 +460,7 @@ fn traffic(app: &App, link: &Link) -> Html {
 /// What is behind the details of a class.
 fn details_summary(app: &App, c: usize) -> String {
     let w = app.words();
-    let class = &app.parsed.wire.classes[c];
+    let class = &app.wire().classes[c];
     let arm = knobs::LOAD.arms.iter().find(|arm| arm.word == class.load.word());
     format!(
         "{}, {} {}",
@@ -464,7 +472,7 @@ fn details_summary(app: &App, c: usize) -> String {
 
 fn classifier(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let order = edit::by_priority(wire);
     let root = knobs::json(wire);
     let board = Board { app, link, root: &root };
@@ -504,12 +512,12 @@ fn advice(app: &App, say: impl Fn(&crate::feed::Feed) -> Vec<String>) -> Vec<Htm
 
 fn stage(app: &App, link: &Link, k: usize) -> Html {
     let w = app.words();
-    let stage: &StageV1 = &app.parsed.wire.stages[k];
+    let stage: &StageV1 = &app.wire().stages[k];
     let base = format!("stages[{k}]");
     let split = !stage.split.is_empty();
     let controlled = stage.split_by.word() != "fixed";
     let how = if controlled { 2 } else { usize::from(split) };
-    let root = knobs::json(&app.parsed.wire);
+    let root = knobs::json(app.wire());
     let board = Board { app, link, root: &root };
     html! {
         <>
@@ -564,7 +572,7 @@ fn order(app: &App, link: &Link, k: usize, order: &OrderV1) -> Html {
 }
 
 fn parts(app: &App, link: &Link, k: usize, stage: &StageV1) -> Vec<Html> {
-    let classes = &app.parsed.wire.classes;
+    let classes = &app.wire().classes;
     (stage.split.iter().enumerate())
         .filter_map(|(c, &n)| {
             let name = &classes.get(c)?.name;
@@ -587,7 +595,7 @@ fn parts(app: &App, link: &Link, k: usize, stage: &StageV1) -> Vec<Html> {
 
 fn balancer(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let root = knobs::json(wire);
     let board = Board { app, link, root: &root };
     let told = usize::from(wire.feedback.is_some());
@@ -611,9 +619,9 @@ fn balancer(app: &App, link: &Link) -> Html {
 
 fn servers(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let servers = &app.parsed.wire.servers;
+    let servers = &app.wire().servers;
     let many = servers.len() > 1;
-    let root = knobs::json(&app.parsed.wire);
+    let root = knobs::json(app.wire());
     let board = Board { app, link, root: &root };
     let parts = servers.iter().enumerate().map(|(i, server)| {
         let remove =
@@ -652,7 +660,7 @@ fn servers(app: &App, link: &Link) -> Html {
 
 fn events(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let class_names: Vec<String> =
         [w.event_all.to_owned()].into_iter().chain(wire.classes.iter().map(|c| c.name.clone())).collect();
     let server_names: Vec<String> = wire.servers.iter().map(|s| s.name.clone()).collect();
@@ -728,12 +736,12 @@ fn events(app: &App, link: &Link) -> Html {
 
 fn run(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let run = &app.parsed.wire.run;
-    let root = knobs::json(&app.parsed.wire);
+    let run = &app.wire().run;
+    let root = knobs::json(app.wire());
     let board = Board { app, link, root: &root };
     html! {
         <>
-            { text(app, link, "title".to_owned(), w.title, &app.parsed.wire.title, "wide",
+            { text(app, link, "title".to_owned(), w.title, &app.wire().title, "wide",
                 Rc::new(|s, to| to.clone_into(&mut s.title))) }
             { number(app, link, Number {
                 id: "run.horizon_us".to_owned(), label: w.horizon, unit: "s", value: run.horizon_us as f64 * 1e-6,
@@ -741,8 +749,8 @@ fn run(app: &App, link: &Link) -> Html {
                 set: set(|s, x| s.run.horizon_us = us(x)),
             }) }
             { for knobs::RUN.iter().map(|knob| board.knob("", knob)) }
-            <p class="help">{ &app.parsed.wire.about }</p>
-            { text(app, link, "about".to_owned(), w.about, &app.parsed.wire.about, "wide",
+            <p class="help">{ &app.wire().about }</p>
+            { text(app, link, "about".to_owned(), w.about, &app.wire().about, "wide",
                 Rc::new(|s, to| to.clone_into(&mut s.about))) }
         </>
     }

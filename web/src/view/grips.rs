@@ -12,7 +12,7 @@ use yew::prelude::*;
 
 /// The tags over the curve of stage `k`, if its control has one curve with thresholds of its own.
 pub(super) fn tags(app: &App, link: &Link, k: usize, view: &StageView) -> Html {
-    let wire = app.parsed.wire.stages.get(k).filter(|_| app.mode == Mode::Explore && view.has_curve());
+    let wire = app.wire().stages.get(k).filter(|_| app.mode == Mode::Explore && view.has_curve());
     let Some(stage) = wire else { return Html::default() };
     let [min, max] = match stage.queue.word() {
         "red" | "priority_red" => ["min", "max"],
@@ -31,7 +31,7 @@ pub(super) fn tags(app: &App, link: &Link, k: usize, view: &StageView) -> Html {
 fn tag(app: &App, link: &Link, k: usize, knob: &'static Knob, end: f64, hint: bool) -> Html {
     let (w, t) = (app.words(), app.prefs.language.text());
     let path = format!("stages[{k}].queue.{}", knob.key);
-    let root = knobs::json(&app.parsed.wire);
+    let root = knobs::json(app.wire());
     let (unit, seconds) = match knob.kind {
         knobs::Kind::Number(unit, ..) => (unit.word(w), unit == knobs::Unit::S),
         _ => ("", false),
@@ -89,7 +89,7 @@ fn tag(app: &App, link: &Link, k: usize, knob: &'static Knob, end: f64, hint: bo
     });
     let said = fill(
         t.grip,
-        &[(knob.label)(w), &app.parsed.wire.stages[k].name, &format!("{} {unit}", figures::typed(value))],
+        &[(knob.label)(w), &app.wire().stages[k].name, &format!("{} {unit}", figures::typed(value))],
     );
     html! {
         <button class="grip" {id} role="slider" aria-label={said.clone()} aria-valuetext={said}

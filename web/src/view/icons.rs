@@ -12,6 +12,8 @@ pub(super) const PLUS: &str = "M8 3v10M3 8h10";
 pub(super) const RESTART: &str = "M3 3v3.6h3.6M3.2 6.4A5.2 5.2 0 1 1 2.9 9";
 pub(super) const BACK: &str = "M11 3.5 5.5 8l5.5 4.5zM4 3.5v9";
 pub(super) const FORWARD: &str = "M5 3.5 10.5 8 5 12.5zM12 3.5v9";
+/// To the next fork in the way.
+pub(super) const DECISION: &str = "M2.5 8H7l5-4M7 8l5 4M9.5 3.5 12.5 3.5v3M9.5 12.5h3v-3";
 pub(super) const EVENT: &str = "M3 8h5.5M6.5 5.5 9 8l-2.5 2.5M12.5 8v.01";
 pub(super) const TERMINAL: &str = "m3 4.5 3.5 3.5L3 11.5M8 12h5";
 

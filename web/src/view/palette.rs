@@ -34,11 +34,11 @@ fn items(app: &App) -> Vec<Item> {
         let Some(does) = does else { continue };
         all.push(Item { name: name.to_owned(), note: key, does });
     }
-    for section in keys::sections(app.parsed.wire.stages.len(), !app.parsed.wire.servers.is_empty()) {
+    for section in keys::sections(app.wire().stages.len(), !app.wire().servers.is_empty()) {
         let (name, _) = editor::title(app, section);
         all.push(Item { name, note: t.kind_part.to_owned(), does: app::Do::Open(section) });
     }
-    let root = knobs::json(&app.parsed.wire);
+    let root = knobs::json(app.wire());
     numbers(app, &root, &mut |section, id, name| {
         let note = editor::title(app, section).0;
         all.push(Item { name, note, does: app::Do::Find(Do::Field(section, id)) });
@@ -54,7 +54,7 @@ fn items(app: &App) -> Vec<Item> {
 /// Every field of the editor: its section, id and name.
 fn numbers(app: &App, root: &Value, found: &mut dyn FnMut(Section, String, String)) {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     for (c, class) in wire.classes.iter().enumerate() {
         let base = format!("classes[{c}]");
         let mut add =

@@ -11,7 +11,7 @@ use crate::figures;
 use crate::knobs;
 use crate::story::standing;
 use crate::trace::Spot;
-use crate::words::{Words, fill};
+use crate::words::fill;
 use tidegate_core::frame::Gauged;
 use yew::prelude::*;
 
