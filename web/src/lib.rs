@@ -11,6 +11,7 @@ pub mod address;
 pub mod app;
 pub mod draw;
 pub mod edit;
+pub mod embed;
 pub mod engine;
 pub mod feed;
 pub mod figures;

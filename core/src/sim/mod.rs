@@ -19,6 +19,7 @@ mod arrivals;
 mod calendar;
 mod census;
 mod clients;
+mod csv;
 mod law;
 mod level;
 mod proportion;
