@@ -192,7 +192,6 @@ impl App {
                 exposed.retain(|&i| i != at);
                 if on {
                     // The first of three makes room.
-                    exposed.truncate(2);
                     if exposed.len() == 2 {
                         exposed.remove(0);
                     }
@@ -252,8 +251,11 @@ impl App {
                 stem.push('-');
             }
         }
-        let stem = stem.trim_end_matches('-');
-        self.preset.map(str::to_owned).unwrap_or(if stem.is_empty() { "scenario".to_owned() } else { stem.to_owned() })
+        match (self.preset, stem.trim_end_matches('-')) {
+            (Some(name), _) if self.mode != Mode::Live => name.to_owned(),
+            (_, "") => "scenario".to_owned(),
+            (_, stem) => stem.to_owned(),
+        }
     }
 
     /// The scenario that is looked at.
@@ -402,6 +404,8 @@ impl App {
     /// Prints once what is to be printed stands on the page.
     pub(super) fn print_if_due(&mut self) {
         if core::mem::take(&mut self.handover.print_due) {
+            // What the browser says of its beginning is heard only when it is over: it comes while we are called.
+            self.printing(true);
             let _ = super::window().print();
         }
     }
