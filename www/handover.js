@@ -39,6 +39,25 @@ export function picture(name, selectors, title, about, paint) {
   return pixels(drawn).then((blob) => save(name, blob));
 }
 
+/** Prints the page with a report below it; `words` are the heads of its columns. */
+export function print(report, words) {
+  const { classes, seed, engine, trace_hash } = JSON.parse(report);
+  const number = (value) => (value == null ? "–" : Number(value.toPrecision(4)).toLocaleString(document.documentElement.lang));
+  const table = document.createElement("table");
+  const row = (kind, cells) => {
+    const tr = table.insertRow();
+    for (const text of cells) tr.append(Object.assign(document.createElement(kind), { textContent: text }));
+  };
+  row("th", words.split("|"));
+  for (const { name, arrived, completed, shed, failed, goodput_per_s, wait_s } of classes) {
+    const turned_away = Object.values(shed).reduce((sum, n) => sum + n, 0);
+    row("td", [name, ...[arrived, completed, turned_away, failed, goodput_per_s, wait_s.mean, wait_s.p99].map(number)]);
+  }
+  const source = Object.assign(document.createElement("p"), { textContent: `seed ${seed} · engine ${engine} · ${trace_hash}` });
+  document.getElementById("paper").replaceChildren(table, source);
+  window.print();
+}
+
 let worker;
 const waiting = new Map();
 let asked = 0;

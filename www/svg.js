@@ -8,23 +8,23 @@ const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCode
 let ids = 0;
 
 /** What `save` keeps and `restore` brings back. */
-const FRESH = {
-  fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, lineJoin: "miter", globalAlpha: 1, font: "10px sans-serif",
-  textAlign: "left", lineDashOffset: 0, dash: [], clips: 0, matrix: "",
-};
+const STATE = [
+  "fillStyle", "strokeStyle", "lineWidth", "lineJoin", "globalAlpha", "font", "textAlign", "lineDashOffset", "dash", "clips", "matrix",
+];
 
 /** A context. */
 class Sheet {
-  constructor() {
-    Object.assign(this, FRESH);
-    this.clear();
-  }
+  // Fields, not assignments: those would call the setters of a real context.
+  fillStyle = "#000"; strokeStyle = "#000"; lineWidth = 1; lineJoin = "miter"; globalAlpha = 1; font = "10px sans-serif";
+  textAlign = "left"; lineDashOffset = 0; dash = []; clips = 0; matrix = "";
+  out = []; defs = []; kept = []; path = "";
+
   clear() { Object.assign(this, { out: [], defs: [], kept: [], path: "" }); }
   clearRect() {} // a sheet is painted once
 
-  save() { this.kept.push(Object.fromEntries(Object.keys(FRESH).map((key) => [key, this[key]]))); }
+  save() { this.kept.push(Object.fromEntries(STATE.map((key) => [key, this[key]]))); }
   restore() {
-    const { clips, ...rest } = this.kept.pop() ?? FRESH;
+    const { clips, ...rest } = this.kept.pop() ?? this;
     while (this.clips > clips) { this.out.push("</g>"); this.clips--; }
     Object.assign(this, rest);
   }
@@ -76,19 +76,19 @@ class Sheet {
     if (!(from instanceof Canvas)) return;
     const { sheet } = from;
     // Kept curves are copied twice, before and behind the playhead: they are written once.
-    if (!from.id) {
-      from.id = `s${ids++}`;
-      this.defs.push(...sheet.defs, `<g id="${from.id}">${sheet.body()}</g>`);
+    if (!from.mark) {
+      from.mark = `s${ids++}`;
+      this.defs.push(...sheet.defs, `<g id="${from.mark}">${sheet.body()}</g>`);
     }
     const scale = [w / from.w, 0, 0, h / from.h, x, y].map((v) => +v.toFixed(5)).join(" ");
-    this.out.push(`<use href="#${from.id}" transform="matrix(${scale})"${this.alpha()}/>`);
+    this.out.push(`<use href="#${from.mark}" transform="matrix(${scale})"${this.alpha()}/>`);
   }
   body() { return this.out.join("") + "</g>".repeat(this.clips); }
 }
 
 /** A canvas whose context is a sheet. */
 class Canvas {
-  constructor() { Object.assign(this, { w: 0, h: 0, sheet: new Sheet() }); }
+  w = 0; h = 0; sheet = new Sheet(); mark = "";
   getContext() { return this.sheet; }
   get width() { return this.w; }
   set width(w) { this.w = w; this.sheet.clear(); }

@@ -3,8 +3,6 @@
 use core::fmt::Write;
 use qrcodegen::{QrCode, QrCodeEcc};
 
-/// Most bytes that the largest code carries, with the least redundancy.
-pub(crate) const MOST_BYTES: usize = 2_953;
 /// Empty modules around it, as the standard asks for.
 const QUIET: i32 = 4;
 
@@ -34,6 +32,9 @@ pub(crate) fn path(text: &str) -> Option<(i32, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Most bytes that the largest code carries.
+    const MOST_BYTES: usize = 2_953;
 
     #[test]
     fn the_path_covers_exactly_the_dark_modules() {

@@ -596,7 +596,6 @@ impl Component for App {
             self.measure();
         }
         self.place_playhead();
-        self.print_if_due();
     }
 }
 

@@ -71,6 +71,7 @@ fn generate_for_programs(workspace: &Workspace, wasm: &Path) -> Result<()> {
         .input_bytes(FOR_PROGRAMS, files::read(wasm)?)
         .web(true)?
         .typescript(true)
+        .omit_default_module_path(false)
         .remove_name_section(true)
         .remove_producers_section(true)
         .generate_output()

@@ -44,6 +44,9 @@ extern "C" {
     ) -> Result<js_sys::Promise, JsValue>;
 
     #[wasm_bindgen(method)]
+    fn print(this: &Tools, report: &str, words: &str);
+
+    #[wasm_bindgen(method)]
     fn make(this: &Tools, what: &str, text: &str, log: Option<&web_sys::File>) -> js_sys::Promise;
 }
 
@@ -65,14 +68,11 @@ pub struct State {
     pub exposed: Vec<usize>,
     /// A link's QR code: the link, side, and path.
     pub qr: Option<(String, String, String)>,
-    /// The report to print.
-    pub printed: Option<Value>,
     /// The file of the log that was read last.
     pub(super) log: Option<web_sys::File>,
     /// The file that is being read.
     pub(super) file: Option<web_sys::File>,
     tools: Option<Tools>,
-    print_due: bool,
 }
 
 impl Default for State {
@@ -81,11 +81,9 @@ impl Default for State {
             embed: None,
             exposed: vec![0, 1],
             qr: None,
-            printed: None,
             log: None,
             file: None,
             tools: None,
-            print_due: false,
         }
     }
 }
@@ -245,8 +243,8 @@ impl App {
     pub fn file_stem(&self) -> String {
         let mut stem = String::new();
         for c in self.shown_wire().title.chars().take(40) {
-            if c.is_alphanumeric() {
-                stem.extend(c.to_lowercase());
+            if c.is_ascii_alphanumeric() || !c.is_ascii() {
+                stem.push(c.to_ascii_lowercase());
             } else if !stem.is_empty() && !stem.ends_with('-') {
                 stem.push('-');
             }
@@ -340,10 +338,12 @@ impl App {
                 }
             }
             Use::Print => {
-                self.handover.printed = serde_json::from_str(&text).ok();
-                self.handover.print_due = true;
-                self.dialog = None;
                 self.toast = None;
+                // What the browser says of its beginning is heard only when it is over: it comes while we are called.
+                self.printing(true);
+                if let Some(tools) = &self.handover.tools {
+                    tools.print(&text, w.printed);
+                }
             }
             Use::Answer(id, origin) => {
                 let mut said = Map::new();
@@ -399,15 +399,6 @@ impl App {
         self.track_version += 1;
         self.paint_due = true;
         self.paint(0.0);
-    }
-
-    /// Prints once what is to be printed stands on the page.
-    pub(super) fn print_if_due(&mut self) {
-        if core::mem::take(&mut self.handover.print_due) {
-            // What the browser says of its beginning is heard only when it is over: it comes while we are called.
-            self.printing(true);
-            let _ = super::window().print();
-        }
     }
 
     // ----- in a frame -----

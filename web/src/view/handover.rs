@@ -21,47 +21,9 @@ fn hand(command: Do) -> crate::app::Do {
     crate::app::Do::Hand(command)
 }
 
-/// What is shown of it on the page: the report, which only paper shows.
-pub(super) fn view(app: &App, _link: &Link) -> Html {
-    let Some(report) = &app.handover.printed else { return Html::default() };
-    let w = app.prefs.language.handover();
-    let heads = [
-        w.printed_class,
-        w.printed_arrived,
-        w.printed_completed,
-        w.printed_shed,
-        w.printed_failed,
-        w.printed_good,
-        w.printed_wait,
-        w.printed_p99,
-    ];
-    let rows = report["classes"].as_array().into_iter().flatten().map(|class| {
-        let count = |value: &Value| figures::count(value.as_f64().unwrap_or(0.0).round() as u64);
-        let shed = class["shed"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_f64()).sum::<f64>();
-        let wait = |key: &str| class["wait_s"][key].as_f64().map_or("–".to_owned(), figures::wait);
-        let cells = [
-            class["name"].as_str().unwrap_or_default().to_owned(),
-            count(&class["arrived"]),
-            count(&class["completed"]),
-            figures::count(shed.round() as u64),
-            count(&class["failed"]),
-            figures::rate(class["goodput_per_s"].as_f64().unwrap_or(0.0)),
-            wait("mean"),
-            wait("p99"),
-        ];
-        html! { <tr>{ for cells.into_iter().map(|cell| html! { <td>{cell}</td> }) }</tr> }
-    });
-    html! {
-        <section class="paper">
-            <h2>{w.export_report}</h2>
-            <table>
-                <thead><tr>{ for heads.into_iter().map(|head| html! { <th>{head}</th> }) }</tr></thead>
-                <tbody>{ for rows }</tbody>
-            </table>
-            <p>{ format!("seed {} · engine {} · {}", report["seed"], report["engine"].as_str().unwrap_or_default(),
-                report["trace_hash"].as_str().unwrap_or_default()) }</p>
-        </section>
-    }
+/// What is shown of it on the page: a place for the report, which only paper shows.
+pub(super) fn view(_app: &App, _link: &Link) -> Html {
+    html! { <section class="paper" id="paper"></section> }
 }
 
 /// The dialog Share.
@@ -144,10 +106,10 @@ fn files(app: &App, link: &Link) -> Html {
     ];
     let rows = rows.into_iter().filter(|row| row.3).map(|(what, name, kinds, _)| {
         let buttons = kinds.iter().map(|&kind| {
-            let label = format!("{} {name}: {}", h.export, kind.to_uppercase());
+            let label = format!("{} {name}: {kind}", h.export);
             html! {
                 <button class="button" aria-label={label} id={format!("save-{what:?}-{kind}")}
-                    onclick={on(link, hand(Do::Save(what, kind)))}>{ kind.to_uppercase() }</button>
+                    onclick={on(link, hand(Do::Save(what, kind)))}>{kind}</button>
             }
         });
         html! { <><span>{name}</span><span>{ for buttons }</span></> }

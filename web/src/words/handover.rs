@@ -35,12 +35,5 @@ words! {
     run_save: "Save {0}", "保存 {0}";
     offline: "offline", "离线";
 
-    printed_class: "Class", "类";
-    printed_arrived: "arrived", "到达";
-    printed_completed: "completed", "完成";
-    printed_shed: "turned away", "已拒绝";
-    printed_failed: "failed", "失败";
-    printed_wait: "mean wait", "平均等待";
-    printed_p99: "99 % wait at most", "99% 的等待不超过";
-    printed_good: "in time, per second", "每秒按时完成";
+    printed: "class|arrived|completed|turned away|failed|in time per s|mean wait, s|99 % wait at most, s", "类|到达|完成|已拒绝|失败|每秒按时完成|平均等待（秒）|99% 的等待不超过（秒）";
 }
