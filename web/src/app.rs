@@ -33,7 +33,7 @@ use tidegate_core::scenario::{Newer, Parsed, Scenario, ScenarioError, presets};
 use tidegate_core::sim;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use web_sys::{HtmlCanvasElement, HtmlElement, KeyboardEvent, MessageEvent};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement, KeyboardEvent, MessageEvent};
 use yew::prelude::*;
 
 /// Text is rendered this often, in milliseconds.
@@ -479,6 +479,9 @@ impl Component for App {
 
     fn create(ctx: &Context<Self>) -> Self {
         let address = Address::parse(&window().location().hash().unwrap_or_default());
+        let handover = handover::State::of(&address);
+        let embedded = handover.embed.is_some();
+        crate::prefs::keep_nothing(embedded);
         let prefs = Prefs::load(address.get("lang"), address.get("theme"));
         let first = &presets::ALL[0];
         let mut app = Self {
@@ -492,7 +495,7 @@ impl Component for App {
             run: None,
             share: 0.0,
             done: None,
-            playing: !prefs.still,
+            playing: !prefs.still && !embedded,
             speed: 1.0,
             reached: None,
             log: None,
@@ -519,7 +522,7 @@ impl Component for App {
             checked: None,
             refs: Refs::default(),
             compare: compare::State::default(),
-            handover: handover::State::default(),
+            handover,
             find: find::State { hint: Prefs::kept("dragged").is_none(), ..find::State::default() },
             text: text::State::default(),
             tour: tour::State::new(address.get("embed").is_some()),
@@ -721,7 +724,7 @@ impl App {
         }
         self.dress();
         if let Some(play) = address.get("play") {
-            self.playing = play != "0" && !self.prefs.still;
+            self.playing = play != "0" && !self.prefs.still && !self.embedded();
         }
         self.dialog = match address.get("open") {
             Some("presets") => Some(Dialog::Presets),
@@ -813,6 +816,7 @@ impl App {
                 self.ghost = None;
                 self.with_log = false;
                 self.notice = None;
+                self.note_loads();
                 self.section = Some(self.main_section());
                 self.speed = speed_to_watch(scenario.horizon.as_secs_f64(), LONGEST_WATCH_S);
                 let events = scenario.estimated_events();
@@ -911,6 +915,7 @@ impl App {
         match crate::worker::heard(data).and_then(Note::answer) {
             Some(Answer::Ready) => {
                 self.worker_ready = true;
+                self.greet();
                 for order in core::mem::take(&mut self.orders) {
                     self.order(order);
                 }
@@ -942,6 +947,7 @@ impl App {
                 true
             }
             Some(Answer::Log(read)) => {
+                self.handover.log = self.handover.file.take();
                 self.notice = Some(Notice::Log(Box::new(read.clone())));
                 self.log = Some(read);
                 true
@@ -1124,45 +1130,60 @@ impl App {
         } else {
             Motion::Paused
         };
-        let speed = if self.mode == Mode::Live { 1.0 } else { self.speed };
-        let theme = self.theme;
-        let feed = match self.mode {
-            Mode::Live => self.live.feed.as_ref(),
-            _ => self.run.as_ref(),
-        };
-        let Some(feed) = feed else { return };
         if let Some(canvas) = self.refs.picture.cast::<HtmlCanvasElement>()
             && let Some((context, _, _)) = fit(&canvas)
         {
-            let pace = Pace { dt_s, speed: speed.min(1e6), motion };
-            self.picture.paint(&context, &self.boxes, &feed.model, &theme, pace);
+            self.paint_picture(&context, dt_s, motion, false);
         }
         if let Some(canvas) = self.refs.tracks.cast::<HtmlCanvasElement>()
             && let Some((context, _, _)) = fit(&canvas)
             && !self.plot.kinds.is_empty()
         {
-            let tracks = self.plot.tracks();
-            let events: Vec<_> = match self.mode {
-                Mode::Live => Vec::new(),
-                _ => self.flags.iter().map(|f| (f.at_s, f.tone)).collect(),
-            };
-            let history = TrackHistory {
-                version: self.track_version,
-                start_s: self.plot.start_s,
-                step_s: self.plot.step_s,
-                span_s: self.span_s,
-                warmup_s: match self.mode {
-                    Mode::Live => 0.0,
-                    _ => feed.scenario.warmup.as_secs_f64(),
-                },
-                playhead_s: feed.now_s(),
-                hover_s: self.hover_s,
-                tracks: &tracks,
-                events: &events,
-            };
-            self.tracks.paint(&context, &self.track_boxes, &history, &theme);
+            self.paint_tracks(&context, self.hover_s, false);
         }
         self.paint_due = false;
+    }
+
+    /// Paints the picture; `elsewhere` is a context that is not the page's.
+    fn paint_picture(
+        &mut self,
+        context: &CanvasRenderingContext2d,
+        dt_s: f64,
+        motion: Motion,
+        elsewhere: bool,
+    ) {
+        let speed = if self.mode == Mode::Live { 1.0 } else { self.speed };
+        let feed = match self.mode {
+            Mode::Live => self.live.feed.as_ref(),
+            _ => self.run.as_ref(),
+        };
+        let Some(feed) = feed else { return };
+        let paint = if elsewhere { Picture::paint_elsewhere } else { Picture::paint };
+        let pace = Pace { dt_s, speed: speed.min(1e6), motion };
+        paint(&mut self.picture, context, &self.boxes, &feed.model, &self.theme, pace);
+    }
+
+    /// Paints the tracks; `elsewhere` is a context that is not the page's.
+    fn paint_tracks(&mut self, context: &CanvasRenderingContext2d, hover_s: Option<f64>, elsewhere: bool) {
+        let live = self.mode == Mode::Live;
+        let feed = if live { self.live.feed.as_ref() } else { self.run.as_ref() };
+        let Some(feed) = feed else { return };
+        let tracks = self.plot.tracks();
+        let events: Vec<_> =
+            if live { Vec::new() } else { self.flags.iter().map(|f| (f.at_s, f.tone)).collect() };
+        let history = TrackHistory {
+            version: self.track_version,
+            start_s: self.plot.start_s,
+            step_s: self.plot.step_s,
+            span_s: self.span_s,
+            warmup_s: if live { 0.0 } else { feed.scenario.warmup.as_secs_f64() },
+            playhead_s: feed.now_s(),
+            hover_s,
+            tracks: &tracks,
+            events: &events,
+        };
+        let paint = if elsewhere { Tracks::paint_elsewhere } else { Tracks::paint };
+        paint(&mut self.tracks, context, &self.track_boxes, &history, &self.theme);
     }
 
     fn place_playhead(&self) {
@@ -1470,6 +1491,7 @@ impl App {
         self.dialog = None;
         let name = file.name();
         self.notice = Some(Notice::Reading(name.clone()));
+        self.handover.file = Some(file.clone());
         let buffer = file.array_buffer();
         ctx.link().send_future(async move {
             let content = match wasm_bindgen_futures::JsFuture::from(buffer).await {
@@ -1551,6 +1573,9 @@ impl App {
 
     /// Writes what is looked at into the address; as a new entry of the browser's history, or in place.
     fn write_address(&mut self, push: bool) {
+        if self.embedded() {
+            return; // the address is the page's around us
+        }
         let hash = if let Some(step) = self.tour.step {
             format!("#tour={}", step + 1)
         } else if self.mode == Mode::Live {
@@ -1656,7 +1681,7 @@ impl App {
         let role = target.and_then(|t| t.get_attribute("role")).unwrap_or_default();
         let on_slider = role == "slider" || role == "tab";
         let command = crate::keys::command(&key, e.shift_key(), self, on_button, on_slider);
-        let Some(command) = command else { return false };
+        let Some(command) = command.filter(|command| self.has_meaning(command)) else { return false };
         e.prevent_default();
         self.obey(ctx, command);
         self.text_due = true;
@@ -1775,6 +1800,11 @@ impl Ears {
             let file = e.data_transfer().and_then(|d| d.files()).and_then(|f| f.get(0));
             Some(file.map_or(Msg::DragOver(false), Msg::File))
         });
+        ears.hear(&window, "message", link, |e: MessageEvent| handover::asked(&e));
+        for (name, begins) in [("beforeprint", true), ("afterprint", false)] {
+            let printing = Do::Hand(handover::Do::Printing(begins));
+            ears.hear(&window, name, link, move |_: web_sys::Event| Some(Msg::Do(printing.clone())));
+        }
         for query in ["(prefers-color-scheme: dark)", "(forced-colors: active)"] {
             if let Ok(Some(list)) = window.match_media(query) {
                 ears.hear(&list, "change", link, |_: web_sys::Event| Some(Msg::System));

@@ -611,7 +611,7 @@ mod tests {
                 let parts = out.iter().filter_map(|o| match o {
                     Output::Numbers(list) => match Numbers::decode(list).expect("a list of ours") {
                         Numbers::History(part) => Some(part.frames),
-                        Numbers::Picture(_) => None,
+                        _ => None,
                     },
                     Output::Answer(_) => None,
                 });

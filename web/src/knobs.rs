@@ -226,6 +226,11 @@ fn steps(path: &str) -> impl Iterator<Item = &str> {
 
 /// Writes a value at a path, or takes it away. A value that the format cannot hold changes nothing.
 pub fn put(s: &mut ScenarioV1, path: &str, to: Option<Value>) {
+    let _ = try_put(s, path, to);
+}
+
+/// The same; whether the format has such a place and can hold the value there.
+pub fn try_put(s: &mut ScenarioV1, path: &str, to: Option<Value>) -> bool {
     let mut root = json(s);
     let mut place = &mut root;
     let mut way = steps(path).peekable();
@@ -249,15 +254,15 @@ pub fn put(s: &mut ScenarioV1, path: &str, to: Option<Value>) {
                 }
                 inside
             }
-            _ => return,
+            _ => return false,
         };
         if last && let Some(to) = &to {
             *place = to.clone();
         }
     }
-    if let Ok(parsed) = from_value(&root) {
-        *s = parsed.wire;
-    }
+    let Ok(parsed) = from_value(&root) else { return false };
+    *s = parsed.wire;
+    parsed.unknown.is_empty()
 }
 
 /// Chooses policy `to` at a path.

@@ -12,6 +12,7 @@ pub mod advice;
 pub mod app;
 pub mod draw;
 pub mod edit;
+pub mod embed;
 pub mod engine;
 pub mod feed;
 pub mod figures;

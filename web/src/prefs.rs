@@ -1,6 +1,7 @@
 //! What a person prefers, kept in this browser only.
 
 use crate::words::Language;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Light, dark, or whatever the system says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,8 +56,18 @@ pub struct Prefs {
     pub still: bool,
 }
 
+/// Whether nothing is kept, nor anything read that was kept.
+static KEEPS_NOTHING: AtomicBool = AtomicBool::new(false);
+
+/// Says whether to leave the browser's storage alone, as a page in a frame does.
+pub fn keep_nothing(on: bool) {
+    KEEPS_NOTHING.store(on, Ordering::Relaxed);
+}
+
 fn storage() -> Option<web_sys::Storage> {
-    // Embedded pages may have no access; then nothing is kept.
+    if KEEPS_NOTHING.load(Ordering::Relaxed) {
+        return None;
+    }
     web_sys::window()?.local_storage().ok()?
 }
 

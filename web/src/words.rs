@@ -940,7 +940,7 @@ words! {
 
     // States.
     loading: "Loading the simulator", "正在载入模拟器";
-    loading_about: "A third of a megabyte, once. Nothing you do here leaves this browser.", "约三分之一兆字节，仅此一次。你在这里做的一切都不会离开本浏览器。";
+    loading_about: "Half a megabyte, once. After that Tidegate works offline, and nothing you do here leaves this browser.", "约半兆字节，仅此一次，之后断网也能用。你在这里做的一切都不会离开本浏览器。";
     empty: "No requests yet", "还没有请求";
     empty_about: "No class of clients sends anything. Raise a rate, and requests start arriving at the left.", "没有任何一类客户端在发送。调高速率，请求就会从左边到来。";
     raise_rate: "Send 20 a second", "每秒发送 20 个";

@@ -19,6 +19,7 @@ mod arrivals;
 mod calendar;
 mod census;
 mod clients;
+mod csv;
 mod edited;
 pub mod journey;
 mod law;

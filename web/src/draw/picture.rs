@@ -160,6 +160,20 @@ impl Picture {
         Some((class, before + moved.map(|(_, n)| n).sum::<u32>()))
     }
 
+    /// Paints what the last frame showed onto another kind of context. Patterns belong to the context they were made for.
+    pub fn paint_elsewhere(
+        &mut self,
+        ctx: &CanvasRenderingContext2d,
+        boxes: &Boxes,
+        model: &PictureModel,
+        theme: &Theme,
+        pace: Pace,
+    ) {
+        let kept = core::mem::take(&mut self.patterns);
+        self.paint(ctx, boxes, model, theme, Pace { dt_s: 0.0, ..pace });
+        self.patterns = kept;
+    }
+
     /// Chooses what a mark, a cell and a pixel stand for.
     fn rescale(&mut self, boxes: &Boxes, model: &PictureModel, legs: &[Leg], pools: &[Option<PoolLayout>]) {
         let peak = legs.iter().map(|leg| leg.flow.per_s).fold(0.0, f64::max);

@@ -1,13 +1,8 @@
 //! Dialogs: Share, Run on a real server, keys, and the frame that all have. Native `dialog` elements, always on the page; which one
 //! is open is state.
 
-use super::{Link, icons, on};
+use super::{Link, handover, icons, on};
 use crate::app::{App, Dialog, Do, Msg};
-use crate::figures;
-use crate::words::fill;
-use tidegate_core::link::WARN_CHARS;
-use tidegate_core::scenario::Parsed;
-use tidegate_core::scenario::v1::ScenarioV1;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
@@ -47,8 +42,8 @@ pub(super) fn all(app: &App, link: &Link) -> Html {
     html! {
         <>
             { super::gallery::dialog(app, link) }
-            { share(app, link) }
-            { serve(app, link) }
+            { handover::share(app, link) }
+            { handover::serve(app, link) }
             { key_list(app, link) }
             { super::palette::dialog(app, link) }
             { super::table::dialog(app, link) }
@@ -92,93 +87,13 @@ pub(super) fn frame(
 }
 
 /// Text with a button that copies it.
-fn copyable(app: &App, link: &Link, id: &'static str, text: String, first: bool) -> Html {
+pub(super) fn copyable(app: &App, link: &Link, id: &'static str, text: String, first: bool) -> Html {
     html! {
         <div class="code">
             <code {id}>{ &text }</code>
             <button data-first={first.then_some("")} onclick={on(link, Do::Copy(text.clone()))}>{ app.words().copy }</button>
         </div>
     }
-}
-
-fn share(app: &App, link: &Link) -> Html {
-    let w = app.words();
-    if app.dialog != Some(Dialog::Share) {
-        return frame(app, link, Dialog::Share, "pop", w.share_title, w.share_about, Html::default());
-    }
-    let text = app.shared_link();
-    let length = text.chars().count();
-    let part = (length as f64 / WARN_CHARS as f64 * 100.0).min(100.0);
-    let tick = link.callback(|e: Event| {
-        let input: web_sys::HtmlInputElement = e.target_unchecked_into();
-        Msg::Do(Do::ShareAt(input.checked()))
-    });
-    let live = app.mode == crate::app::Mode::Live;
-    let proof = if live {
-        String::new()
-    } else if app.with_log {
-        w.share_no_log.to_owned()
-    } else {
-        match app.done {
-            Some(done) => fill(w.share_hash, &[&crate::app::short_hash(done.hash)]),
-            None => fill(w.share_hash_wait, &[&figures::percent(app.share)]),
-        }
-    };
-    let body = html! {
-        <>
-            { copyable(app, link, "shared-link", text, true) }
-            <div class={classes!("meter", (length > WARN_CHARS).then_some("full"))}>
-                <i style={format!("width:{part:.0}%")}></i>
-            </div>
-            <div class="pair">
-                <span><b>{ length }</b>{ w.share_length.replace("{0}", "") }</span>
-                <span>{ if length > WARN_CHARS { w.share_long } else { w.share_safe } }</span>
-            </div>
-            <label class="check" style="margin-top:8px" hidden={live}>
-                <input type="checkbox" checked={app.share_at} onchange={tick} />
-                <span>{ fill(w.share_at, &[&figures::clock(app.now_s())]) }</span>
-            </label>
-            <p class="help" id="share-proof">{proof}</p>
-        </>
-    };
-    frame(app, link, Dialog::Share, "pop", w.share_title, w.share_about, body)
-}
-
-/// The command that runs this scenario for real: the preset's name if it is one, else the link.
-fn command(app: &App) -> String {
-    let scenario = match app.preset {
-        Some(name) => format!("preset:{name}"),
-        None => {
-            // A server begins with what is in force here; it has no edits to come.
-            let in_force = ScenarioV1 { edits: Vec::new(), ..app.wire().clone() };
-            let now = if app.is_edited() { Parsed::from(in_force) } else { app.parsed.clone() };
-            let fragment = crate::link::fragment(&now);
-            format!("'{}'", fragment.trim_start_matches('#'))
-        }
-    };
-    let upstreams: String = (0..app.wire().servers.len())
-        .map(|i| format!(" \\\n  --upstream http://127.0.0.1:{}", 9001 + i))
-        .collect();
-    format!("tidegate serve {scenario} \\\n  --listen 127.0.0.1:8080 --admin 127.0.0.1:9090{upstreams}")
-}
-
-fn serve(app: &App, link: &Link) -> Html {
-    let w = app.words();
-    let body = if app.dialog == Some(Dialog::Serve) {
-        let watch = Do::Mode(crate::app::Mode::Live);
-        let go =
-            link.batch_callback(move |_: MouseEvent| vec![Msg::Do(Do::Dialog(None)), Msg::Do(watch.clone())]);
-        html! {
-            <>
-                { copyable(app, link, "serve-command", command(app), true) }
-                <p class="soft" style="margin-top:12px">{w.run_more}</p>
-                <p style="margin-top:14px"><button class="button first" onclick={go}>{w.watch_live}</button></p>
-            </>
-        }
-    } else {
-        Html::default()
-    };
-    frame(app, link, Dialog::Serve, "pop", w.run_title, w.run_about, body)
 }
 
 fn key_list(app: &App, link: &Link) -> Html {

@@ -37,6 +37,9 @@ pub type Link = Scope<App>;
 
 /// The page.
 pub fn page(app: &App, link: &Link) -> Html {
+    if app.embedded() {
+        return handover::embedded(app, link);
+    }
     let w = app.words();
     let class = classes!("shell", app.focus.then_some("focus"), app.prefs.still.then_some("still"));
     html! {

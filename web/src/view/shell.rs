@@ -82,6 +82,11 @@ fn size(app: &App, classes: usize, servers: usize) -> String {
     text
 }
 
+/// Whether there is a network at all, as far as the browser knows.
+fn online() -> bool {
+    web_sys::window().is_none_or(|w| w.navigator().on_line())
+}
+
 /// The bar of Live: which server, and how the connection stands.
 pub(super) fn live_bar(app: &App, link: &Link) -> Html {
     if app.mode != Mode::Live {
@@ -91,6 +96,7 @@ pub(super) fn live_bar(app: &App, link: &Link) -> Html {
     let live = &app.live;
     let (dot, words) = match live.status {
         Status::On => ("on", w.live_on),
+        _ if !online() => ("off", app.prefs.language.handover().offline),
         Status::Connecting => ("", w.live_waiting),
         Status::Off => ("", w.live_off),
         _ => ("off", w.live_off),
