@@ -40,7 +40,7 @@ pub(super) fn dialog(app: &App, link: &Link) -> Html {
         .collect();
     let body = html! {
         <div onkeydown={Callback::from(roam)}>
-            <input type="search" class="search" id="search-presets" aria-label={t.search} placeholder={t.search}
+            <input type="search" class="search" id="search-presets" data-first={app.preset.is_none().then_some("")} aria-label={t.search} placeholder={t.search}
                 autocomplete="off" spellcheck="false" value={app.find.typed.clone()} oninput={searches(link)} />
             { for groups }
             if !some { <p class="help" role="status">{t.search_none}</p> }

@@ -79,7 +79,8 @@ fn json(app: &App, link: &Link, text: String) -> Html {
             </div>
             <ol class="problems" id="text-problems" aria-live="polite">
                 { for problems.iter().enumerate().map(|(i, p)| problem(app, link, i, p)) }
-                if !problems.is_empty() {
+                // A field that nobody knows is kept and does no harm.
+                if problems.iter().any(|p| p.error.rule != "no such field") {
                     <li class="row">
                         <span class="low">{ app.words().still_running }</span>
                         <button class="button" onclick={does(link, Do::Revert)}>{t.revert}</button>

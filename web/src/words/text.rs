@@ -10,7 +10,7 @@ words! {
     json_about: "Whatever you type runs as soon as it follows the rules.", "输入的内容一旦合乎规则，就立即运行。";
     toml_about: "To take away: the command line reads it. Only JSON can be changed here; a reader of TOML would make the page larger for everybody.", "供带走使用，命令行能读。这里只能改 JSON：加上 TOML 解析器，所有人都要多下载一份。";
     line: "line {0}", "第 {0} 行";
-    problem: "{0} must be {1}; it is {2}.", "{0} 须为：{1}；现为 {2}。";
+    problem: "{0}: {1} (it is {2}).", "{0}：{1}（现为 {2}）。";
     no_json: "This is not JSON: {0}.", "不是 JSON：{0}。";
     meant: "Did you mean {0}?", "是否想写 {0}？";
     revert: "Back to what runs", "恢复为正在运行的";
