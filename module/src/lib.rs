@@ -36,7 +36,8 @@ fn to_js(text: &str) -> JsValue {
 
 /// JSON of what was given, for messages.
 fn shown(value: &JsValue) -> String {
-    JSON::stringify(value).map_or_else(|_| "?".to_owned(), |text| text.as_string().unwrap_or("nothing".into()))
+    JSON::stringify(value)
+        .map_or_else(|_| "?".to_owned(), |text| text.as_string().unwrap_or("nothing".into()))
 }
 
 /// The scenario that JavaScript names.
@@ -107,7 +108,8 @@ impl Simulation {
         if let Some(seed) = whole(options, "seed", SEEDS, "a whole number from 0 to 2^53 - 1")? {
             parsed.wire.run.seed = seed;
         }
-        let replication = whole(options, "replication", 4_294_967_296.0, "a whole number from 0 to 2^32 - 1")?;
+        let replication =
+            whole(options, "replication", 4_294_967_296.0, "a whole number from 0 to 2^32 - 1")?;
         let scenario = parsed.check()?;
         let as_playground = option(options, "asPlayground").is_some_and(|on| on.is_truthy());
         let reading = if as_playground {
@@ -121,7 +123,8 @@ impl Simulation {
         };
         let trace = match recorded(options)? {
             Some(bytes) => Some(
-                parse_trace(&bytes, &reading).map_err(|e| Problem::text("options.recorded", e.to_string()))?,
+                parse_trace(&bytes, &reading)
+                    .map_err(|e| Problem::text("options.recorded", e.to_string()))?,
             ),
             None => None,
         };
@@ -221,7 +224,9 @@ impl Simulation {
     #[wasm_bindgen(js_name = reportJson)]
     pub fn report_json(&mut self) -> String {
         self.report_of_all();
-        self.report.as_ref().map_or_else(String::new, |report| format!("{:#}\n", report.to_json(&self.scenario)))
+        self.report
+            .as_ref()
+            .map_or_else(String::new, |report| format!("{:#}\n", report.to_json(&self.scenario)))
     }
 
     /// The same as comma-separated values, a row a class: what `--format csv` prints.
@@ -235,9 +240,7 @@ impl Simulation {
 #[wasm_bindgen(unchecked_return_type = "Preset[]")]
 #[must_use]
 pub fn presets() -> JsValue {
-    let one = |p: &scenario::presets::Preset| {
-        json!({ "name": p.name, "title": p.title, "question": p.question, "lookFor": p.look_for })
-    };
+    let one = |p: &scenario::presets::Preset| json!({ "name": p.name, "title": p.title, "question": p.question, "lookFor": p.look_for });
     to_js(&scenario::presets::ALL.iter().map(one).collect::<serde_json::Value>().to_string())
 }
 
@@ -286,7 +289,9 @@ pub fn encode_link(
 /// # Errors
 /// What is wrong with the scenario.
 #[wasm_bindgen(js_name = toToml)]
-pub fn to_toml(#[wasm_bindgen(unchecked_param_type = "Scenario")] scenario: &JsValue) -> Result<String, JsValue> {
+pub fn to_toml(
+    #[wasm_bindgen(unchecked_param_type = "Scenario")] scenario: &JsValue,
+) -> Result<String, JsValue> {
     let parsed = read(scenario)?;
     toml::of_json(&parsed.to_canonical_json()).map_err(|why| Problem::text("scenario", why).into())
 }
@@ -296,7 +301,9 @@ pub fn to_toml(#[wasm_bindgen(unchecked_param_type = "Scenario")] scenario: &JsV
 /// # Errors
 /// What is wrong with the scenario.
 #[wasm_bindgen(js_name = toJson)]
-pub fn to_json(#[wasm_bindgen(unchecked_param_type = "Scenario")] scenario: &JsValue) -> Result<String, JsValue> {
+pub fn to_json(
+    #[wasm_bindgen(unchecked_param_type = "Scenario")] scenario: &JsValue,
+) -> Result<String, JsValue> {
     Ok(read(scenario)?.to_pretty_json())
 }
 

@@ -94,7 +94,11 @@ impl Control {
             _ => {
                 let path = self.path(main_stage);
                 if !knobs::try_put(&mut s, &path, Some(to.clone())) {
-                    return Err(Fault::at(&path, "a value of the scenario and one that fits there", &to.to_string()));
+                    return Err(Fault::at(
+                        &path,
+                        "a value of the scenario and one that fits there",
+                        &to.to_string(),
+                    ));
                 }
             }
         }
@@ -107,7 +111,9 @@ pub fn scale(s: &mut ScenarioV1, base: &ScenarioV1, factor: f64) {
     for (class, base) in s.classes.iter_mut().zip(&base.classes) {
         class.load = base.load.clone();
         match &mut class.load {
-            LoadV1::Poisson { rate_per_s } | LoadV1::Deterministic { rate_per_s, .. } => *rate_per_s *= factor,
+            LoadV1::Poisson { rate_per_s } | LoadV1::Deterministic { rate_per_s, .. } => {
+                *rate_per_s *= factor
+            }
             LoadV1::Mmpp { phases } => phases.iter_mut().for_each(|phase| phase.rate_per_s *= factor),
             LoadV1::Closed { clients, .. } => {
                 *clients = edit::whole((f64::from(*clients) * factor).round()).max(1);
@@ -219,8 +225,9 @@ fn ask(object: &Map<String, Value>) -> Result<Ask, Fault> {
         Some("set") => &["what", "to"],
         _ => return Err(Fault::at("do", "load, play, pause, seek, set or results", &what.to_string())),
     };
-    if let Some((key, value)) =
-        object.iter().find(|(key, _)| !["tidegate", "id", "do"].contains(&key.as_str()) && !known.contains(&key.as_str()))
+    if let Some((key, value)) = object
+        .iter()
+        .find(|(key, _)| !["tidegate", "id", "do"].contains(&key.as_str()) && !known.contains(&key.as_str()))
     {
         return Err(Fault::at(key, "no such field of this message", &value.to_string()));
     }
@@ -235,7 +242,11 @@ fn ask(object: &Map<String, Value>) -> Result<Ask, Fault> {
                 Some(Value::String(text)) => text.clone(),
                 Some(scenario @ Value::Object(_)) => scenario.to_string(),
                 _ => {
-                    return Err(Fault::at("scenario", "a link, preset:NAME or a scenario", &found("scenario")));
+                    return Err(Fault::at(
+                        "scenario",
+                        "a link, preset:NAME or a scenario",
+                        &found("scenario"),
+                    ));
                 }
             };
             Ask::Load(scenario, if object.contains_key("at") { seconds("at")? } else { 0.0 })
@@ -285,7 +296,8 @@ mod tests {
 
     fn fault(json: &str) -> Value {
         let message = read(json).expect("for us");
-        let answer: Value = serde_json::from_str(&answer(&message.id, Err(message.ask.expect_err("wrong")))).expect("JSON");
+        let answer: Value =
+            serde_json::from_str(&answer(&message.id, Err(message.ask.expect_err("wrong")))).expect("JSON");
         answer["error"].clone()
     }
 
@@ -299,11 +311,17 @@ mod tests {
             asks(r#"{"tidegate":1,"do":"load","scenario":"preset:mm1","at":2.5}"#),
             Ask::Load("preset:mm1".into(), 2.5)
         );
-        assert_eq!(asks(r#"{"tidegate":1,"do":"load","scenario":{"tidegate":1}}"#), Ask::Load(r#"{"tidegate":1}"#.into(), 0.0));
+        assert_eq!(
+            asks(r#"{"tidegate":1,"do":"load","scenario":{"tidegate":1}}"#),
+            Ask::Load(r#"{"tidegate":1}"#.into(), 0.0)
+        );
         assert_eq!(asks(r#"{"tidegate":1,"do":"play","id":7}"#), Ask::Play);
         assert_eq!(asks(r#"{"tidegate":1,"do":"pause"}"#), Ask::Pause);
         assert_eq!(asks(r#"{"tidegate":1,"do":"seek","to":100}"#), Ask::Seek(100.0));
-        assert_eq!(asks(r#"{"tidegate":1,"do":"set","what":"load","to":2}"#), Ask::Set(Control::Load, json!(2)));
+        assert_eq!(
+            asks(r#"{"tidegate":1,"do":"set","what":"load","to":2}"#),
+            Ask::Set(Control::Load, json!(2))
+        );
         assert_eq!(asks(r#"{"tidegate":1,"do":"results"}"#), Ask::Results);
     }
 

@@ -24,8 +24,7 @@ const REFUSED: u64 = BUDGET + BUDGET / 20;
 const PACKABLE: &[&str] = &["css", "html", "js", "json", "mjs", "svg", "toml", "txt", "wasm", "webmanifest"];
 /// What a visitor of the page loads on request only: examples one by one; what makes pictures when one is saved; the
 /// simulator's module for programs when a report is, which has a table of its own; what only a page in a frame needs.
-const ON_REQUEST: &[&str] =
-    &["scenarios/", "module/", "handover.js", "svg.js", "embed.css", "embed.html"];
+const ON_REQUEST: &[&str] = &["scenarios/", "module/", "handover.js", "svg.js", "embed.css", "embed.html"];
 /// Of these, what is small and kept at once for when there is no network.
 const KEPT: &[&str] = &["handover.js", "svg.js"];
 /// Names the version of the site and the files that are kept for when there is no network; see `www/sw.js`.
@@ -282,7 +281,9 @@ mod tests {
         let write = |name: &str, text: &str| {
             files::write_if_changed(&www.join(name), text.as_bytes()).expect("a file");
         };
-        for name in ["index.html", "boot.js", "sw.js", "svg.js", "module/tidegate.js", "pkg/page.js", "boot.js.br"] {
+        for name in
+            ["index.html", "boot.js", "sw.js", "svg.js", "module/tidegate.js", "pkg/page.js", "boot.js.br"]
+        {
             write(name, name);
         }
         let version = || {

@@ -77,14 +77,7 @@ pub struct State {
 
 impl Default for State {
     fn default() -> Self {
-        Self {
-            embed: None,
-            exposed: vec![0, 1],
-            qr: None,
-            log: None,
-            file: None,
-            tools: None,
-        }
+        Self { embed: None, exposed: vec![0, 1], qr: None, log: None, file: None, tools: None }
     }
 }
 
@@ -92,10 +85,8 @@ impl State {
     /// As the address says.
     #[must_use]
     pub fn of(address: &Address) -> Self {
-        let embed = (address.get("embed") == Some("1")).then(|| Embed {
-            controls: Control::list(address.get("ctl").unwrap_or("")),
-            base: None,
-        });
+        let embed = (address.get("embed") == Some("1"))
+            .then(|| Embed { controls: Control::list(address.get("ctl").unwrap_or("")), base: None });
         Self { embed, ..Self::default() }
     }
 }
@@ -169,6 +160,11 @@ fn tell(json: &str, origin: &str) {
     }
 }
 
+/// Context of a canvas of the page, scaled as it was painted on last.
+fn context_of(canvas: &NodeRef) -> Option<CanvasRenderingContext2d> {
+    canvas.cast::<web_sys::HtmlCanvasElement>()?.get_context("2d").ok()??.dyn_into().ok()
+}
+
 impl App {
     /// Whether the page is in a frame of another.
     #[must_use]
@@ -179,7 +175,8 @@ impl App {
     /// Whether a command by key has a meaning here.
     pub(super) fn has_meaning(&self, command: &super::Do) -> bool {
         use super::Do::{Move, NextFlag, PlayPause, Seek, Speed, Step, StepEvent};
-        let moves = matches!(command, PlayPause | Seek(_) | Move(_) | Step(_) | StepEvent | NextFlag(_) | Speed(_));
+        let moves =
+            matches!(command, PlayPause | Seek(_) | Move(_) | Step(_) | StepEvent | NextFlag(_) | Speed(_));
         moves || !self.embedded()
     }
 
@@ -356,7 +353,7 @@ impl App {
     /// Draws parts of the page onto what the tools hand out instead of a canvas.
     fn draw(&mut self, ctx: &Context<Self>, tools: &Tools, name: String, parts: &str) {
         let (title, about) = (self.title(), self.about_picture());
-        let motion = if self.prefs.still { Motion::Reduced } else { Motion::Paused };
+        let motion = self.rest();
         let mut paint = |which: String, context: JsValue| {
             let context: CanvasRenderingContext2d = context.unchecked_into();
             if which == "tracks" {
@@ -390,15 +387,29 @@ impl App {
         }
         let Some(scene) = self.refs.scene.cast::<web_sys::HtmlElement>() else { return };
         let (w, h) = (f64::from(scene.client_width()), f64::from(scene.client_height()));
-        let properties = [("--pw", format!("{w}px")), ("--ph", format!("{h}px")), ("--pz", (PAPER_PX / w.max(1.0)).to_string())];
+        let properties = [
+            ("--pw", format!("{w}px")),
+            ("--ph", format!("{h}px")),
+            ("--pz", (PAPER_PX / w.max(1.0)).to_string()),
+        ];
         for (name, value) in properties {
             let _ = root.style().set_property(name, &value);
         }
         let _ = root.set_attribute("data-theme", "light");
         self.theme = Theme::LIGHT;
         self.track_version += 1;
-        self.paint_due = true;
-        self.paint(0.0);
+        // As large as they are: the sheet may have been laid out already.
+        if let Some(context) = context_of(&self.refs.picture) {
+            self.paint_picture(&context, 0.0, self.rest(), false);
+        }
+        if let Some(context) = context_of(&self.refs.tracks).filter(|_| !self.plot.kinds.is_empty()) {
+            self.paint_tracks(&context, None, false);
+        }
+    }
+
+    /// How the picture looks while nothing moves.
+    const fn rest(&self) -> Motion {
+        if self.prefs.still { Motion::Reduced } else { Motion::Paused }
     }
 
     // ----- in a frame -----
@@ -439,7 +450,8 @@ impl App {
             Ask::Load(scenario, at_s) => {
                 let preset = scenario.trim().strip_prefix("preset:");
                 let preset = preset.map(|name| {
-                    presets::get(name).ok_or_else(|| Fault::new(format!("preset: no built-in scenario is called {name}")))
+                    presets::get(name)
+                        .ok_or_else(|| Fault::new(format!("preset: no built-in scenario is called {name}")))
                 });
                 let parsed = match preset.transpose()? {
                     Some(preset) => super::preset_parsed(preset),
