@@ -160,6 +160,11 @@ fn tell(json: &str, origin: &str) {
     }
 }
 
+/// Context of a canvas of the page, scaled as it was painted on last.
+fn context_of(canvas: &NodeRef) -> Option<CanvasRenderingContext2d> {
+    canvas.cast::<web_sys::HtmlCanvasElement>()?.get_context("2d").ok()??.dyn_into().ok()
+}
+
 impl App {
     /// Whether the page is in a frame of another.
     #[must_use]
@@ -350,7 +355,7 @@ impl App {
     /// Draws parts of the page onto what the tools hand out instead of a canvas.
     fn draw(&mut self, ctx: &Context<Self>, tools: &Tools, name: String, parts: &str) {
         let (title, about) = (self.title(), self.about_picture());
-        let motion = if self.prefs.still { Motion::Reduced } else { Motion::Paused };
+        let motion = self.rest();
         let mut paint = |which: String, context: JsValue| {
             let context: CanvasRenderingContext2d = context.unchecked_into();
             if which == "tracks" {
@@ -395,8 +400,18 @@ impl App {
         let _ = root.set_attribute("data-theme", "light");
         self.theme = Theme::LIGHT;
         self.track_version += 1;
-        self.paint_due = true;
-        self.paint(0.0);
+        // As large as they are: the sheet may have been laid out already.
+        if let Some(context) = context_of(&self.refs.picture) {
+            self.paint_picture(&context, 0.0, self.rest(), false);
+        }
+        if let Some(context) = context_of(&self.refs.tracks).filter(|_| !self.plot.kinds.is_empty()) {
+            self.paint_tracks(&context, None, false);
+        }
+    }
+
+    /// How the picture looks while nothing moves.
+    const fn rest(&self) -> Motion {
+        if self.prefs.still { Motion::Reduced } else { Motion::Paused }
     }
 
     // ----- in a frame -----
