@@ -329,10 +329,12 @@ pub fn next(name: &str) -> Option<&'static Preset> {
     presets::get(names.next()?)
 }
 
-/// Whether every word typed is somewhere in `text`.
+/// Whether every word typed is somewhere in `text`. Not letter by letter, as in the palette: a card is long enough to
+/// have the letters of anything.
 #[must_use]
 pub fn matches(typed: &str, text: &str) -> bool {
-    crate::app::find::score(typed, text).is_some()
+    let text = text.to_ascii_lowercase();
+    typed.to_ascii_lowercase().split(' ').all(|word| text.contains(word))
 }
 
 /// A drawing of what the preset is about, as the inside of an SVG of 240 × 84.
@@ -437,6 +439,13 @@ mod tests {
         assert_eq!(next("seda-exp1").map(|p| p.name), Some("seda-exp1-haboob"));
         assert_eq!(next("seda-exp1-haboob").map(|p| p.name), Some("seda-exp2"));
         assert_eq!(next("demo"), None, "nothing follows but the empty page");
+    }
+
+    #[test]
+    fn a_card_is_found_by_whole_words_of_it() {
+        let text = "Retry storm Why does the overload go on when the crowd has left?";
+        assert!(matches("", text) && matches("crowd retry", text) && matches("OVERLOAD ", text));
+        assert!(!matches("rtry", text) && !matches("retry herd", text));
     }
 
     #[test]

@@ -18,7 +18,7 @@ words! {
     overload_title: "What overload is", "什么是过载";
     overload: "A crowd has arrived: more is asked than there is. Queues can only grow from here, so somebody has to wait longer or be turned away. The line at the top always says who.", "人流来了，要的比能给的多。队列只会越来越长，总得有人多等，或者被拒绝。最上面这句话随时告诉你是谁。";
     away_title: "Who is turned away, and where", "谁被拒绝，在哪里";
-    away: "At the entrance of its lane, before a worker has touched it. The lane of Crawlers is full: 120 wait there, so whoever comes finds the gate shut, while Checkout and Browse still get in. Click a lane to see why, with the figures of this moment.", "在通道入口，还没有线程碰过它的时候。Crawlers 的通道满了：120 个在等，再来的就进不了门，而 Checkout 和 Browse 照样能进。点一条通道，可看当下的数字和原因。";
+    away: "At the entrance of its lane, before this stage has worked on it. The lane of Crawlers is full: 120 wait there, so whoever comes finds the gate shut, while Checkout and Browse still get in. Click a lane to see why, with the figures of this moment.", "在通道入口，本阶段还没动手的时候。Crawlers 的通道满了：120 个在等，再来的就进不了门，而 Checkout 和 Browse 照样能进。点一条通道，可看当下的数字和原因。";
     starved_title: "Priority alone starves", "只有优先级会饿死人";
     starved: "The urgent alone ask for more than there is, and strict priority always gives to them. Low waits, and none of it is ever served. Its lane says for how long. The curve above the lanes is the chance of being turned away, on the same axis: Low stands at its end.", "光是紧急请求就超过了能力，严格优先又总是先给它们。Low 一直在等，一个也没有完成，通道上写着已有多久。通道上方的曲线是拒绝的概率，用的是同一把尺：Low 已在尽头。";
     ageing_title: "Ageing", "老化";
