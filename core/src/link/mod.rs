@@ -30,11 +30,12 @@ mod view;
 pub use error::LinkError;
 pub use view::{Theme, View};
 
-use crate::scenario::parse::{MAX_JSON_BYTES, Parsed, parse_json};
-use crate::scenario::to_canonical_json;
+use crate::compare::settings;
+use crate::scenario::parse::{MAX_JSON_BYTES, Parsed, from_value, json_value, parse_json};
 use crate::scenario::v1::{ScenarioV1, VERSION};
+use crate::scenario::{presets, to_canonical_json};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use text::{BASE64, CHECK_LENGTH, CROCKFORD};
 
 /// Most characters of a link that are read.
@@ -80,8 +81,56 @@ pub fn encode_readable(parsed: &Parsed) -> String {
 }
 
 fn encode_z(json: &str) -> String {
+    sealed(squeezed('t', json))
+}
+
+/// Text as the payload of a compressed link, without its check.
+fn squeezed(head: char, json: &str) -> String {
     let squeezed = deflate::deflate(json.as_bytes(), deflate::DICTIONARY_1);
-    sealed(format!("t{VERSION}z.{}", text::to_base64(&squeezed)))
+    format!("{head}{VERSION}z.{}", text::to_base64(&squeezed))
+}
+
+/// A second scenario beside the first: the value of the view parameter `b`. `preset.NAME` if it is a built-in one, else
+/// `d1z.<payload>.<check>`, whose payload is the JSON of an object from paths to what the second has there (`null` for
+/// nothing), compressed as a link is.
+#[must_use]
+pub fn encode_other(a: &Parsed, b: &Parsed) -> String {
+    let preset = presets::ALL.iter().find(|preset| preset.scenario().wire() == &b.wire);
+    if let Some(preset) = preset.filter(|_| a != b && b.unknown.is_empty()) {
+        return format!("preset.{}", preset.name);
+    }
+    let [a, b] = [a, b].map(|parsed| json_value(&parsed.to_canonical_json()).unwrap_or_default());
+    sealed(squeezed('d', &settings::patch(&settings::differences(&a, &b)).to_string()))
+}
+
+/// The second scenario that [`encode_other`] wrote, made from the first.
+///
+/// # Errors
+/// [`LinkError`]; [`LinkError::Content`] if it was written beside another first scenario.
+pub fn decode_other(a: &Parsed, text: &str) -> Result<Parsed, LinkError> {
+    let text = text.trim();
+    if text.len() > MAX_CHARS {
+        return Err(LinkError::TooLong { chars: text.len() });
+    }
+    if let Some(name) = text.strip_prefix("preset.") {
+        let preset = presets::get(name).ok_or(LinkError::NotALink)?;
+        return Ok(Parsed::from(preset.scenario().wire().clone()));
+    }
+    let (body, check) = text.rsplit_once('.').ok_or(LinkError::CutShort)?;
+    let payload = body.strip_prefix("d1z.").ok_or(LinkError::NotALink)?;
+    if text::check_of(body) != check {
+        return Err(LinkError::Check);
+    }
+    let squeezed = text::from_base64(payload).map_err(|_| LinkError::Content)?;
+    let json =
+        deflate::inflate(&squeezed, deflate::DICTIONARY_1, MAX_JSON_BYTES).ok_or(LinkError::Content)?;
+    let json = String::from_utf8(json).map_err(|_| LinkError::Content)?;
+    let patch = json_value(&json).map_err(LinkError::from_scenario)?;
+    let mut value = json_value(&a.to_canonical_json()).map_err(LinkError::from_scenario)?;
+    if !patch.as_object().is_some_and(|patch| settings::apply(&mut value, patch)) {
+        return Err(LinkError::Content);
+    }
+    from_value(&value).map_err(LinkError::from_scenario)
 }
 
 fn sealed(link: String) -> String {
