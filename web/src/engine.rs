@@ -4,7 +4,8 @@
 //! runs *ahead* to the end, in slices, for the history tracks and the run's hash, and leaves snapshots behind
 //! from which a jump backwards starts. Both are pure functions of scenario and seed, so they agree.
 
-use crate::protocol::{Answer, HistoryPart, LogRead, Order, Picture};
+use crate::protocol::{Answer, HistoryPart, Order, Picture};
+use crate::trial::Trial;
 use tidegate_core::frame::Frame;
 use tidegate_core::import::Trace;
 use tidegate_core::scenario::{Parsed, Scenario, parse};
@@ -35,6 +36,8 @@ pub struct Engine {
     run: Option<Run>,
     log: Option<Trace>,
     awaited_log: String,
+    /// Pairs of runs for a comparison.
+    trial: Option<Trial>,
     /// Whether the shown simulation writes down how servers are picked. The one that runs ahead never does.
     explains: bool,
 }
@@ -110,6 +113,15 @@ impl Engine {
                 }
             }
             Order::ReadLog { name } => self.awaited_log = name,
+            Order::Both { job, a, b, with_log } => match Trial::new(job, [&a, &b], with_log) {
+                Ok(trial) => self.trial = trial,
+                Err(reason) => out.push(Output::Answer(Answer::Refused { run: job, reason })),
+            },
+            Order::Pair { job, replication } => {
+                if let Some(trial) = self.trial.as_mut().filter(|trial| trial.job == job) {
+                    trial.begin(replication);
+                }
+            }
         }
     }
 
@@ -118,7 +130,7 @@ impl Engine {
         let name = core::mem::take(&mut self.awaited_log);
         match crate::log::read(bytes) {
             Ok(trace) => {
-                out.push(Output::Answer(Answer::Log(summary(name, &trace))));
+                out.push(Output::Answer(Answer::Log(crate::log::describe(name, &trace))));
                 self.log = Some(trace);
             }
             Err(reason) => {
@@ -131,14 +143,21 @@ impl Engine {
 
     /// Works while `more_time` says so. Returns whether something is left to do.
     pub fn work(&mut self, mut more_time: impl FnMut() -> bool, out: &mut Vec<Output>) -> bool {
-        let Some(run) = &mut self.run else { return false };
-        if run.goal.is_some() {
-            run.approach(&mut more_time, out);
-        }
-        if run.goal.is_none() && run.ahead.is_some() {
-            run.run_ahead(&mut more_time, out);
-        }
-        run.goal.is_some() || run.ahead.is_some()
+        let busy = match &mut self.run {
+            None => false,
+            Some(run) => {
+                if run.goal.is_some() {
+                    run.approach(&mut more_time, out);
+                }
+                if run.goal.is_none() && run.ahead.is_some() {
+                    run.run_ahead(&mut more_time, out);
+                }
+                run.goal.is_some() || run.ahead.is_some()
+            }
+        };
+        let trying =
+            self.trial.as_mut().is_some_and(|trial| trial.work(self.log.as_ref(), &mut more_time, out));
+        busy || trying
     }
 
     /// Notes time spent on the present run, for the page to show.
@@ -155,7 +174,7 @@ impl Engine {
     fn begin(&self, number: u32, json: &str, at_s: f64, with_log: bool) -> Result<Run, String> {
         let scenario = parse::parse_json(json).and_then(Parsed::check).map_err(|e| e.to_string())?;
         let log = self.log.as_ref().filter(|_| with_log);
-        let shown = simulation(&scenario, log)?;
+        let shown = simulation(&scenario, 0, log)?;
         let step_s = scenario.horizon.as_secs_f64() / f64::from(STEPS);
         let mut frame = Frame::default();
         shown.frame(&mut frame);
@@ -178,13 +197,18 @@ impl Engine {
     }
 }
 
-fn simulation(scenario: &Scenario, log: Option<&Trace>) -> Result<Simulation, String> {
+/// A run at its beginning, with the rows of a log if there is one.
+pub(crate) fn simulation(
+    scenario: &Scenario,
+    replication: u32,
+    log: Option<&Trace>,
+) -> Result<Simulation, String> {
     let rows = log.map(|t| (t.rows.as_slice(), t.labels.as_slice()));
-    Simulation::new(scenario, 0, rows).map_err(|e| e.to_string())
+    Simulation::new(scenario, replication, rows).map_err(|e| e.to_string())
 }
 
 /// Runs towards `to` while there is time. Returns whether it got there.
-fn advance(sim: &mut Simulation, to: Instant, more_time: &mut impl FnMut() -> bool) -> bool {
+pub(crate) fn advance(sim: &mut Simulation, to: Instant, more_time: &mut impl FnMut() -> bool) -> bool {
     loop {
         for _ in 0..EVENTS_A_LOOK {
             match sim.next_event_at() {
@@ -215,7 +239,7 @@ impl Run {
             let back = self.snapshots.iter().rev().find(|s| s.now() <= before_at);
             if let Some(snapshot) = back {
                 self.shown = snapshot.clone();
-            } else if let Ok(fresh) = simulation(&self.scenario, log.filter(|_| self.with_log)) {
+            } else if let Ok(fresh) = simulation(&self.scenario, 0, log.filter(|_| self.with_log)) {
                 self.shown = fresh;
             }
         } else if let Some(nearer) =
@@ -301,35 +325,6 @@ impl Run {
     }
 }
 
-fn summary(name: String, trace: &Trace) -> LogRead {
-    let mut counts = vec![0_u64; trace.labels.len()];
-    let (mut timed, mut sum_s) = (0_u64, 0.0);
-    for row in &trace.rows {
-        if let Some(count) = counts.get_mut(usize::from(row.label)) {
-            *count += 1;
-        }
-        if let Some(service) = row.service {
-            timed += 1;
-            sum_s += service.as_secs_f64();
-        }
-    }
-    let mut labels: Vec<(String, u64)> = trace.labels.iter().cloned().zip(counts).collect();
-    crate::draw::geom::sort_few(&mut labels, |a, b| a.1 > b.1);
-    labels.truncate(64);
-    crate::log::describe(
-        trace,
-        LogRead {
-            name,
-            rows: trace.rows.len() as u64,
-            span_s: trace.rows.last().map_or(0.0, |r| r.at.as_secs_f64()),
-            labels,
-            timed,
-            mean_service_s: if timed > 0 { sum_s / timed as f64 } else { 0.0 },
-            ..LogRead::default()
-        },
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,7 +345,7 @@ mod tests {
             .filter_map(|o| match o {
                 Output::Numbers(list) => match Numbers::decode(list).expect("a list of ours") {
                     Numbers::Picture(p) => Some(p),
-                    Numbers::History(_) => None,
+                    _ => None,
                 },
                 Output::Answer(_) => None,
             })

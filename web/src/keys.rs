@@ -46,6 +46,7 @@ pub fn command(key: &str, shift: bool, app: &App, on_button: bool, on_slider: bo
         "t" => Do::Dialog(Some(Dialog::Serve)),
         "?" => Do::Dialog(Some(Dialog::Keys)),
         "l" => Do::Mode(if app.mode == Mode::Live { Mode::Explore } else { Mode::Live }),
+        "c" => Do::Mode(if app.mode == Mode::Compare { Mode::Explore } else { Mode::Compare }),
         "f" => Do::Focus,
         "d" => Do::Theme,
         digit => {

@@ -26,6 +26,7 @@ pub mod prefs;
 pub mod protocol;
 pub mod story;
 pub mod tools;
+mod trial;
 pub mod view;
 pub mod words;
 pub mod worker;

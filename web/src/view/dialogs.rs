@@ -209,6 +209,7 @@ fn key_list(app: &App, link: &Link) -> Html {
         ("N".to_owned(), w.key_seed),
         (format!("1 – {last}"), w.key_open),
         ("E".to_owned(), w.key_event),
+        ("C".to_owned(), app.prefs.language.compare().key),
         ("G".to_owned(), w.key_presets),
         ("S".to_owned(), w.key_share),
         ("T".to_owned(), w.key_run),

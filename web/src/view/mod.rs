@@ -34,7 +34,12 @@ pub type Link = Scope<App>;
 /// The page.
 pub fn page(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let class = classes!("shell", app.focus.then_some("focus"), app.prefs.still.then_some("still"));
+    let class = classes!(
+        "shell",
+        app.focus.then_some("focus"),
+        app.prefs.still.then_some("still"),
+        app.is_comparing().then_some("compares")
+    );
     html! {
         <>
             <a class="skip" href="#scene" onclick={skip()}>{w.skip}</a>
@@ -42,9 +47,12 @@ pub fn page(app: &App, link: &Link) -> Html {
                 { shell::top(app, link) }
                 <main class="main">
                     { shell::live_bar(app, link) }
-                    { shell::story(app) }
-                    { picture::scene(app, link) }
-                    { compare::view(app, link) }
+                    if app.is_comparing() {
+                        { compare::view(app, link) }
+                    } else {
+                        { shell::story(app) }
+                        { picture::scene(app, link) }
+                    }
                     { replay::view(app, link) }
                     { record::view(app, link) }
                     { states::over(app, link) }

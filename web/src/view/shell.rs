@@ -201,6 +201,7 @@ pub(super) fn tabs(app: &App, link: &Link) -> Html {
         <nav class="tabs" aria-label={w.sections}>
             <button aria-current={current(!app.sheet)} onclick={on(link, Do::Sheet(false))}>{w.tab_system}</button>
             <button aria-current={current(app.sheet)} onclick={on(link, Do::Sheet(!app.sheet))}>{w.tab_edit}</button>
+            { super::compare::tab(app, link) }
             <button onclick={opens(link, Dialog::Share)}>{w.share}</button>
         </nav>
     }
