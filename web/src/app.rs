@@ -1085,7 +1085,8 @@ impl App {
         };
         let rows = self.plot.kinds.len();
         let beside = other.map_or_else(Plot::default, |b| Plot::new(b, None, explained));
-        let plot = Plot { dashed: other.is_some(), ..Plot::new(feed, ghost, explained) };
+        let mut plot = Plot::new(feed, ghost, explained);
+        plot.dashed = other.is_some();
         self.span_s = match self.mode {
             Mode::Live => {
                 let now = feed.now_s();

@@ -68,12 +68,15 @@ macro_rules! words {
             $(#[doc = $english] pub $key: &'static str,)*
         }
 
+        /// English.
+        pub static ENGLISH: $name = $name { $($key: $english,)* };
+        /// Simplified Chinese.
+        pub static CHINESE: $name = $name { $($key: $chinese,)* };
+
         impl $crate::words::Language {
             /// Words of the language.
             #[must_use]
             pub fn $get(self) -> &'static $name {
-                static ENGLISH: $name = $name { $($key: $english,)* };
-                static CHINESE: $name = $name { $($key: $chinese,)* };
                 match self {
                     Self::English => &ENGLISH,
                     Self::Chinese => &CHINESE,

@@ -90,7 +90,8 @@ impl Contents {
         scenario.classes = classes;
         scenario.stages.iter_mut().for_each(|stage| stage.split.clear());
         scenario.events.clear();
-        scenario.run.horizon_us = us(self.span_s).clamp(1_000_000, LONGEST_US);
+        // Up to the whole second after the last arrival.
+        scenario.run.horizon_us = ((us(self.span_s) / 1_000_000 + 1) * 1_000_000).min(LONGEST_US);
         scenario.run.warmup_us = None;
     }
 }
@@ -137,7 +138,7 @@ mod tests {
         assert!(Scenario::check(scenario.clone()).is_ok());
         assert_eq!(scenario.classes.len(), 4);
         assert_eq!(scenario.classes[3].load, LoadV1::Trace { label: "*".into() });
-        assert_eq!(scenario.run.horizon_us, 300_000_000);
+        assert_eq!(scenario.run.horizon_us, 301_000_000);
         assert!(contents.fits(&scenario));
     }
 
