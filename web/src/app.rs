@@ -958,7 +958,7 @@ impl App {
         }
         feed.show(picture.frame);
         self.paint_due = true;
-        if picture.over && self.playing {
+        if picture.over && self.playing && !self.other_goes_on() {
             self.playing = false;
             self.text_due = true;
         }
@@ -1326,7 +1326,10 @@ impl App {
                     change: Some(Box::new(move |s| edit::add_event(s, at_us))),
                 });
             }
-            Do::PlayLog => self.play_log(),
+            Do::PlayLog => {
+                self.forget_log(ctx);
+                self.play_log();
+            }
             Do::RaiseRate => self.edit(Edit {
                 field: "classes[0].load".to_owned(),
                 typed: String::new(),

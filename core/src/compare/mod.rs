@@ -18,7 +18,6 @@ pub use figures::{Better, Figure, Key, Scope, Shape, figures_of, has_targets, re
 
 use crate::measure::{Interval, Summary, student_t_quantile};
 use crate::scenario::Scenario;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -143,7 +142,8 @@ impl Outcome {
     #[must_use]
     pub fn of(rows: &[Row]) -> Self {
         let mut out = Self::default();
-        let apart = |row: &Row| (row.difference / row.a.0).abs();
+        // From nothing to something is no part of nothing.
+        let apart = |row: &Row| if row.a.0 == 0.0 { 0.0 } else { (row.difference / row.a.0).abs() };
         for (at, row) in rows.iter().enumerate() {
             if row.figure.is_detail() || row.figure.better() == Better::Neither || row.is_nothing() {
                 continue;
@@ -226,7 +226,8 @@ pub struct Comparison {
     lengths: [usize; 2],
     alone: Vec<Alone>,
     apart: Vec<String>,
-    pairs: BTreeMap<u32, Pair>,
+    /// In the order of their numbers.
+    pairs: Vec<(u32, Pair)>,
     precision: f64,
 }
 
@@ -254,7 +255,7 @@ impl Comparison {
             lengths: starts.map(|(_, length)| length),
             alone,
             apart,
-            pairs: BTreeMap::new(),
+            pairs: Vec::new(),
             precision: PRECISION,
         }
     }
@@ -274,7 +275,10 @@ impl Comparison {
             self.rows.iter().flat_map(|(key, at)| &list[at[side]..][..key.parts]).copied().collect()
         };
         let pair = [of(a, 0), of(b, 1)];
-        self.pairs.insert(replication, pair);
+        match self.place(replication) {
+            Ok(at) => self.pairs[at].1 = pair,
+            Err(at) => self.pairs.insert(at, (replication, pair)),
+        }
         true
     }
 
@@ -287,7 +291,11 @@ impl Comparison {
     /// Whether a run is there.
     #[must_use]
     pub fn has(&self, replication: u32) -> bool {
-        self.pairs.contains_key(&replication)
+        self.place(replication).is_ok()
+    }
+
+    fn place(&self, replication: u32) -> Result<usize, usize> {
+        self.pairs.binary_search_by_key(&replication, |(number, _)| *number)
     }
 
     /// Classes, stages and servers that only one of the two has.
@@ -323,8 +331,8 @@ impl Comparison {
         let known = |parts: &[f64]| parts.iter().all(|part| part.is_finite());
         let (a, b): (Vec<_>, Vec<_>) = self
             .pairs
-            .values()
-            .map(|pair| (parts(pair, 0), parts(pair, 1)))
+            .iter()
+            .map(|(_, pair)| (parts(pair, 0), parts(pair, 1)))
             .filter(|(a, b)| known(a) && known(b))
             .unzip();
         let shape = key.figure.shape();

@@ -103,7 +103,8 @@ fn set(root: &mut Value, path: &str, value: &Value) -> Option<()> {
     if let Some(item) = last.strip_prefix('[') {
         *place.get_mut(item.strip_suffix(']')?.parse::<usize>().ok()?)? = value.clone();
     } else if value.is_null() {
-        place.as_object_mut()?.remove(last);
+        let map = place.as_object_mut()?;
+        *map = core::mem::take(map).into_iter().filter(|(key, _)| key != last).collect();
     } else {
         place.as_object_mut()?.insert(last.to_string(), value.clone());
     }

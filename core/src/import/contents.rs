@@ -41,7 +41,11 @@ impl Contents {
             }
         }
         let mut labels: Vec<(String, u64)> = trace.labels.iter().cloned().zip(counts).collect();
-        labels.sort_by_key(|(_, count)| core::cmp::Reverse(*count));
+        // By insertion: there are 4,096 labels at most, and mostly few.
+        for end in 1..labels.len() {
+            let to = labels[..end].partition_point(|before| before.1 >= labels[end].1);
+            labels[to..=end].rotate_right(1);
+        }
         Self {
             labels,
             span_s: trace.rows.last().map_or(0.0, |row| row.at.as_secs_f64()),

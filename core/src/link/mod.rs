@@ -31,11 +31,11 @@ pub use error::LinkError;
 pub use view::{Theme, View};
 
 use crate::compare::settings;
-use crate::scenario::parse::{MAX_JSON_BYTES, Parsed, from_value, json_value, parse_json};
+use crate::scenario::parse::{MAX_JSON_BYTES, Parsed, from_value, json_value, parse_json, to_json};
 use crate::scenario::v1::{ScenarioV1, VERSION};
 use crate::scenario::{presets, to_canonical_json};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use text::{BASE64, CHECK_LENGTH, CROCKFORD};
 
 /// Most characters of a link that are read.
@@ -90,20 +90,15 @@ fn squeezed(head: char, json: &str) -> String {
     format!("{head}{VERSION}z.{}", text::to_base64(&squeezed))
 }
 
-/// A second scenario beside the first: the value of the view parameter `b`. `preset.NAME` if it is a built-in one, else
-/// `d1z.<payload>.<check>`, whose payload is the JSON of an object from paths to what the second has there (`null` for
-/// nothing), compressed as a link is.
+/// A second scenario beside the first, as the view parameter `b` carries it: `d1z.<payload>.<check>`, whose payload is the
+/// JSON of an object from paths to what the second has there (`null` for nothing), compressed as a link is.
 #[must_use]
 pub fn encode_other(a: &Parsed, b: &Parsed) -> String {
-    let preset = presets::ALL.iter().find(|preset| preset.scenario().wire() == &b.wire);
-    if let Some(preset) = preset.filter(|_| a != b && b.unknown.is_empty()) {
-        return format!("preset.{}", preset.name);
-    }
     let [a, b] = [a, b].map(|parsed| json_value(&parsed.to_canonical_json()).unwrap_or_default());
-    sealed(squeezed('d', &settings::patch(&settings::differences(&a, &b)).to_string()))
+    sealed(squeezed('d', &to_json(&settings::patch(&settings::differences(&a, &b)))))
 }
 
-/// The second scenario that [`encode_other`] wrote, made from the first.
+/// The second scenario that [`encode_other`] wrote, made from the first; or `preset.NAME`, a built-in one.
 ///
 /// # Errors
 /// [`LinkError`]; [`LinkError::Content`] if it was written beside another first scenario.

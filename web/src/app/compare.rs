@@ -109,6 +109,8 @@ pub enum Do {
     Cancel,
     /// Every figure, or those that matter.
     All,
+    /// Copies the table as comma-separated values.
+    Csv,
     /// The content of the log, for a worker.
     Log(usize, js_sys::ArrayBuffer),
 }
@@ -148,6 +150,7 @@ impl App {
             Do::Run(more) => self.run_pairs(ctx, more),
             Do::Cancel => self.cancel_pairs(),
             Do::All => self.compare.all = !self.compare.all,
+            Do::Csv => self.copy(ctx, &core_compare::csv(&self.compare.rows)),
             Do::Log(worker, buffer) => {
                 let order = Order::ReadLog { name: String::new() };
                 let to = match worker {
@@ -294,9 +297,11 @@ impl App {
         self.compare.outdated = false;
         let replaced = b.is_some();
         if let (Some(b), Some(side)) = (b, self.compare.other.as_mut()) {
-            (side.parsed, side.preset) = (b, None);
+            (side.parsed, side.preset, side.with_log) = (b, None, self.with_log);
         }
         match (fresh || replaced, self.with_log) {
+            // A worker that has just begun is sent the log when it is ready.
+            (true, true) if fresh => {}
             (true, true) => self.send_log(ctx, 1),
             (true, false) => self.beside(|app| app.begin(at_s)),
             _ => self.beside(|app| app.seek(at_s)),
@@ -333,9 +338,11 @@ impl App {
             Some(name) => format!("#preset={name}"),
             None => crate::link::fragment(a.parsed),
         };
-        let same = a.parsed == b.parsed;
-        let second =
-            if same { String::new() } else { format!("&b={}", link::encode_other(a.parsed, b.parsed)) };
+        let second = match b.preset {
+            _ if a.parsed == b.parsed => String::new(),
+            Some(name) => format!("&b=preset.{name}"),
+            None => format!("&b={}", link::encode_other(a.parsed, b.parsed)),
+        };
         Some((first, format!("&cmp=1{second}")))
     }
 
@@ -347,9 +354,14 @@ impl App {
             0 | 1 => {
                 self.swap_sides();
                 self.compare.swapped = true;
+                let was_ready = self.worker_ready;
                 let news = self.hear(data);
+                let wants_log = self.worker_ready && !was_ready && self.with_log;
                 self.compare.swapped = false;
                 self.swap_sides();
+                if wants_log {
+                    self.send_log(ctx, 1);
+                }
                 news
             }
             n => self.hear_helper(ctx, n - 2, data),
@@ -364,12 +376,24 @@ impl App {
     /// Time of the side that is behind, in seconds; `None` while an answer is awaited.
     pub(super) fn behind_s(&self) -> Option<f64> {
         let other = self.compare.other.as_ref().filter(|_| self.is_comparing());
+        let going = |feed: &&Feed| feed.now().is_some() && feed.now_s() < feed.scenario.horizon.as_secs_f64();
         match other {
             _ if self.awaited => None,
             Some(side) if side.awaited => None,
-            Some(side) => Some(side.run.as_ref().map_or(0.0, Feed::now_s).min(self.now_s())),
-            None => Some(self.now_s()),
+            // One that has ended keeps nobody back.
+            _ => {
+                let both = [self.run.as_ref(), other.and_then(|side| side.run.as_ref())];
+                let behind = both.into_iter().flatten().filter(going).map(Feed::now_s).reduce(f64::min);
+                Some(behind.unwrap_or_else(|| self.now_s()))
+            }
         }
+    }
+
+    /// Whether the other side has not come to its end.
+    pub(super) fn other_goes_on(&self) -> bool {
+        let feed =
+            self.compare.other.as_ref().filter(|_| self.is_comparing()).and_then(|side| side.run.as_ref());
+        feed.is_some_and(|feed| feed.now().is_some() && feed.now_s() < feed.scenario.horizon.as_secs_f64())
     }
 
     /// Reads the log once more, for a worker of its own.
@@ -426,9 +450,7 @@ impl App {
 
     fn compare_anew(&mut self, of: [Parsed; 2]) {
         self.cancel_pairs();
-        let values = of.each_ref().map(|parsed| {
-            serde_json::from_str::<serde_json::Value>(&parsed.to_canonical_json()).unwrap_or_default()
-        });
+        let values = of.each_ref().map(|parsed| crate::knobs::json(&parsed.wire));
         let state = &mut self.compare;
         state.settings = settings::differences(&values[0], &values[1]);
         state.settings.retain(Setting::matters);
@@ -482,6 +504,17 @@ impl App {
             }
             helper.busy = Some(replication);
             helper.send(Order::Pair { job: state.job, replication });
+        }
+    }
+
+    /// Leaves Compare for a log that is played: B is to be a copy of what plays it, and every worker is to read it.
+    pub(super) fn forget_log(&mut self, ctx: &Context<Self>) {
+        if self.mode == Mode::Compare {
+            self.set_mode(ctx, Mode::Explore);
+        }
+        self.compare.outdated = true;
+        for helper in self.compare.helpers.drain(..) {
+            helper.worker.terminate();
         }
     }
 

@@ -9,7 +9,7 @@ use crate::words::fill;
 use serde_json::Value;
 use tidegate_core::compare::settings::Setting;
 use tidegate_core::compare::{self, Figure, Row, Scope, Verdict};
-use tidegate_core::scenario::Parsed;
+use tidegate_core::scenario::{Parsed, parse};
 use yew::prelude::*;
 
 /// Longest value of a setting that is written out, in characters.
@@ -115,7 +115,7 @@ pub(super) fn result(app: &App, link: &Link) -> Html {
                 <div class="acts">
                     <button class="button" aria-pressed={state.all.to_string()}
                         onclick={on(link, Do::Compare(Ask::All))}>{c.all_figures}</button>
-                    <button class="button" onclick={on(link, Do::Copy(compare::csv(&state.rows)))}>{c.copy_csv}</button>
+                    { ask(Ask::Csv, c.copy_csv.to_owned()) }
                 </div>
             }
             { settings(app, c) }
@@ -306,7 +306,7 @@ fn value(app: &App, parsed: &Parsed, of: &Setting, value: &Option<Value>, c: &Co
         _ => {}
     }
     let Some(value) = value else { return c.usual.to_owned() };
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = value.as_str().map_or_else(|| parse::to_json(value), str::to_owned);
     if text.chars().count() <= LONGEST {
         return text;
     }
@@ -346,10 +346,7 @@ fn notes(app: &App, c: &CompareWords) -> Html {
 /// The button of small screens that shows the result.
 pub(super) fn tab(app: &App, link: &Link) -> Html {
     let c = app.prefs.language.compare();
-    let (to, pressed) = if app.is_comparing() {
-        (Do::Compare(Ask::Show(None)), !app.compare.editing)
-    } else {
-        (Do::Mode(crate::app::Mode::Compare), false)
-    };
-    html! { <button aria-current={pressed.to_string()} onclick={on(link, to)}>{c.tab}</button> }
+    let on_it = app.is_comparing();
+    let to = if on_it { Do::Compare(Ask::Show(None)) } else { Do::Mode(crate::app::Mode::Compare) };
+    html! { <button aria-current={on_it.to_string()} onclick={on(link, to)}>{c.tab}</button> }
 }
