@@ -106,8 +106,7 @@ pub(crate) fn pairs(
     if let Some(recorded) = recorded {
         recorded.note(&scenarios[0]);
     }
-    let values = [a, b].map(|of| serde_json::from_str::<Value>(&of.to_canonical_json()).unwrap_or_default());
-    let mut settings = settings::differences(&values[0], &values[1]);
+    let mut settings = settings::differences(&a.wire, &b.wire);
     settings.retain(Setting::matters);
     let start = Clock::now();
     let mut done = Compared {

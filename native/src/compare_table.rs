@@ -86,7 +86,7 @@ fn settings(settings: &[Setting]) -> Option<String> {
     }
     let mut table = Table::new(["<setting", "<A has", "<B has"]);
     let shown = |value: &Option<serde_json::Value>| {
-        let Some(value) = value else { return Cell::styled(DIM, "the default") };
+        let Some(value) = value else { return Cell::styled(DIM, "nothing") };
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let short: String = text.chars().take(LONGEST_VALUE).collect();
         let cut = short.len() < text.len();

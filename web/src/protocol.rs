@@ -4,6 +4,7 @@
 //! each further type would bring its own reader and writer into the page. Whatever there is much of goes as one flat
 //! list of numbers, which the page receives as a transferred `Float64Array`: [`Numbers`].
 
+use crate::trace::{Spot, Told};
 use serde::{Deserialize, Serialize};
 use tidegate_core::frame::{Frame, FrameError};
 use tidegate_core::import::Contents;
@@ -36,8 +37,15 @@ pub enum Order {
         /// The moment, in seconds.
         to_s: f64,
     },
-    /// Plays exactly one event of the calendar.
+    /// Plays exactly one event of the calendar, or takes one back.
     StepEvent {
+        /// Which run.
+        run: u32,
+        /// Whether to take one back.
+        back: bool,
+    },
+    /// Plays on to the next decision of the gateway: somebody is turned away, a server picked, a controller changes something.
+    StepDecision {
         /// Which run.
         run: u32,
     },
@@ -45,6 +53,13 @@ pub enum Order {
     Explain {
         /// Whether to.
         on: bool,
+    },
+    /// Follows a request, seen at the present moment, through a copy of the run.
+    Trace {
+        /// Which run.
+        run: u32,
+        /// Which request.
+        spot: Spot,
     },
     /// The next raw message is the content of a log or trace file.
     ReadLog {
@@ -158,8 +173,10 @@ impl From<Order> for Note {
             }
             Order::Advance { run, to_s } => Self { number: to_s, ..Self::new("advance", run) },
             Order::Seek { run, to_s } => Self { number: to_s, ..Self::new("seek", run) },
-            Order::StepEvent { run } => Self::new("step_event", run),
+            Order::StepEvent { run, back } => Self { count: u64::from(back), ..Self::new("step_event", run) },
+            Order::StepDecision { run } => Self::new("step_decision", run),
             Order::Explain { on } => Self { count: u64::from(on), ..Self::new("explain", 0) },
+            Order::Trace { run, spot } => Self { count: spot.pack(), ..Self::new("trace", run) },
             Order::ReadLog { name } => Self { text: name, ..Self::new("read_log", 0) },
             Order::Both { job, a, b, with_log } => {
                 Self { texts: vec![a, b], count: u64::from(with_log), ..Self::new("both", job) }
@@ -180,8 +197,10 @@ impl Note {
             "load" => Order::Load { run, scenario: text, at_s: number, with_log: count != 0 },
             "advance" => Order::Advance { run, to_s: number },
             "seek" => Order::Seek { run, to_s: number },
-            "step_event" => Order::StepEvent { run },
+            "step_event" => Order::StepEvent { run, back: count != 0 },
+            "step_decision" => Order::StepDecision { run },
             "explain" => Order::Explain { on: count != 0 },
+            "trace" => Order::Trace { run, spot: Spot::unpack(count) },
             "read_log" => Order::ReadLog { name: text },
             "both" => {
                 let [a, b] = <[String; 2]>::try_from(texts).ok()?;
@@ -291,6 +310,8 @@ pub enum Numbers {
     History(HistoryPart),
     /// The figures of a pair of runs.
     Pair(Pair),
+    /// What became of a request.
+    Told(Told),
 }
 
 /// The figures of a pair of runs.
@@ -340,9 +361,10 @@ pub struct HistoryPart {
 
 const PICTURE: f64 = 1.0;
 const HISTORY: f64 = 2.0;
+const TOLD: f64 = 3.0;
 const PICTURE_HEAD: usize = 6;
 const HISTORY_HEAD: usize = 6;
-const PAIR: f64 = 3.0;
+const PAIR: f64 = 4.0;
 const PAIR_HEAD: usize = 4;
 
 impl Pair {
@@ -390,6 +412,16 @@ impl HistoryPart {
     }
 }
 
+impl Told {
+    /// As one flat list that says what it is.
+    #[must_use]
+    pub fn to_numbers(&self) -> Vec<f64> {
+        let mut out = vec![TOLD];
+        self.encode(&mut out);
+        out
+    }
+}
+
 impl Numbers {
     /// Reads what [`Picture::encode`], [`HistoryPart::encode`] or [`Pair::encode`] wrote.
     ///
@@ -427,6 +459,8 @@ impl Numbers {
             let (a, b) = rest.split_at_checked(head[3] as usize).ok_or(FrameError::Length)?;
             let (job, replication) = (head[1] as u32, head[2] as u32);
             Ok(Self::Pair(Pair { job, replication, a: a.to_vec(), b: b.to_vec() }))
+        } else if kind == TOLD {
+            Told::decode(&list[1..]).map(Self::Told).ok_or(FrameError::Length)
         } else {
             Err(FrameError::Layout)
         }
@@ -467,8 +501,10 @@ mod tests {
             Order::Load { run: 3, scenario: "{}".into(), at_s: 1.5, with_log: true },
             Order::Advance { run: 3, to_s: 2.0 },
             Order::Seek { run: 4, to_s: 0.0 },
-            Order::StepEvent { run: 4 },
+            Order::StepEvent { run: 4, back: true },
+            Order::StepDecision { run: 4 },
             Order::Explain { on: true },
+            Order::Trace { run: 4, spot: Spot::Waiting { stage: 1, class: 2, nth: 3_000 } },
             Order::ReadLog { name: "a.log".into() },
             Order::Both { job: 3, a: "{}".into(), b: "[]".into(), with_log: true },
             Order::Pair { job: 3, replication: 9 },

@@ -16,6 +16,7 @@ pub mod settings;
 
 pub use figures::{Better, Figure, Key, Scope, Shape, figures_of, has_targets, reference_class};
 
+use crate::measure::csv::field;
 use crate::measure::{Interval, Summary, student_t_quantile};
 use crate::scenario::Scenario;
 use alloc::format;
@@ -176,17 +177,13 @@ pub fn csv(rows: &[Row]) -> String {
         "scope,name,figure,unit,runs,a,a_half_width,b,b_half_width,difference,half_width,verdict,holds_together,more_runs\n",
     );
     for row in rows {
-        let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", text.replace('"', "\"\"")),
-            false => String::from(text),
-        };
         let known = |number: Option<f64>| match number.filter(|number| number.is_finite()) {
             Some(number) => format!("{number}"),
             None => String::new(),
         };
         let fields = [
             String::from(row.figure.scope().name()),
-            quoted(&row.name),
+            field(&row.name).into_owned(),
             String::from(row.figure.id()),
             String::from(row.figure.unit().name()),
             format!("{}", row.n),

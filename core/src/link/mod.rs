@@ -36,6 +36,7 @@ use crate::scenario::v1::{ScenarioV1, VERSION};
 use crate::scenario::{presets, to_canonical_json};
 use alloc::format;
 use alloc::string::String;
+use serde_json::Value;
 use text::{BASE64, CHECK_LENGTH, CROCKFORD};
 
 /// Most characters of a link that are read.
@@ -94,8 +95,7 @@ fn squeezed(head: char, json: &str) -> String {
 /// JSON of an object from paths to what the second has there (`null` for nothing), compressed as a link is.
 #[must_use]
 pub fn encode_other(a: &Parsed, b: &Parsed) -> String {
-    let [a, b] = [a, b].map(|parsed| json_value(&parsed.to_canonical_json()).unwrap_or_default());
-    sealed(squeezed('d', &to_json(&settings::patch(&settings::differences(&a, &b)))))
+    sealed(squeezed('d', &to_json(&Value::Object(settings::patch(&a.wire, &b.wire)))))
 }
 
 /// The second scenario that [`encode_other`] wrote, made from the first; or `preset.NAME`, a built-in one.
@@ -121,11 +121,8 @@ pub fn decode_other(a: &Parsed, text: &str) -> Result<Parsed, LinkError> {
         deflate::inflate(&squeezed, deflate::DICTIONARY_1, MAX_JSON_BYTES).ok_or(LinkError::Content)?;
     let json = String::from_utf8(json).map_err(|_| LinkError::Content)?;
     let patch = json_value(&json).map_err(LinkError::from_scenario)?;
-    let mut value = json_value(&a.to_canonical_json()).map_err(LinkError::from_scenario)?;
-    if !patch.as_object().is_some_and(|patch| settings::apply(&mut value, patch)) {
-        return Err(LinkError::Content);
-    }
-    from_value(&value).map_err(LinkError::from_scenario)
+    let made = patch.as_object().and_then(|patch| settings::patched(&a.wire, patch));
+    from_value(&made.ok_or(LinkError::Content)?).map_err(LinkError::from_scenario)
 }
 
 fn sealed(link: String) -> String {

@@ -12,6 +12,7 @@
 //! Nothing here is asked by a policy: controllers keep their own estimates. Nothing smooths.
 
 mod batch;
+pub(crate) mod csv;
 pub mod figure;
 mod histogram;
 mod history;

@@ -11,11 +11,11 @@
 use super::error::ScenarioError;
 use super::wire::{
     ANY, Defs, Fields, Object, Path, Reader, Rule, Shape, Wire, Writer, above, choice, expect_word, from_to,
-    key, line, list, list_of, prose, read_word, record, usual, whole, words, write_word,
+    key, line, list, list_of, prose, read_word, record, usual, whole, whole_number, words, write_word,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The version of the format described here.
 pub const VERSION: u32 = 1;
@@ -80,6 +80,70 @@ record! {
         servers: Vec<ServerV1> = list(0, 64), default(Vec::new());
         /// What happens during the run; at most 256.
         events: Vec<EventV1> = list(0, 256), default(Vec::new());
+        /// What is changed in the scenario while it runs, by time; at most 64.
+        edits: Vec<EditV1> = list(0, 64), default(Vec::new());
+    }
+}
+
+record! {
+    /// A change to the scenario at a moment of the run. What waits and what is in work stays; everything after goes by the
+    /// new values.
+    pub struct EditV1 as "edit" {
+        /// When. Not before the edit before, and within the run.
+        at_us: u64 = AT, required;
+        /// New values, by path.
+        set: SetV1 = ANY, required;
+    }
+}
+
+/// New values by path: `{"stages[1].workers": 24}`. A path is written as in errors about scenarios; `null` takes a field
+/// away, so that it has its default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SetV1(pub Map<String, Value>);
+
+/// Most paths in one edit.
+const MAX_PATHS: usize = 64;
+
+/// By hand, as its keys are no names of fields. What its values are worth shows when they are put in place.
+impl Wire for SetV1 {
+    fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
+        let Some(map) = value.as_object() else {
+            reader.misfit(value, path, &Self::expects(rule));
+            return Self::default();
+        };
+        Self(map.iter().map(|(key, value)| (key.clone(), plain(value))).collect())
+    }
+
+    fn stand_in() -> Self {
+        Self::default()
+    }
+
+    fn write(&self, to: &mut Writer<'_>) {
+        to.map(&self.0);
+    }
+
+    fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
+        if !(1..=MAX_PATHS).contains(&self.0.len()) {
+            errors.push(ScenarioError::new(path, &Self::expects(rule), &self.0.len()));
+        }
+    }
+
+    fn expects(_: &Rule) -> String {
+        alloc::format!("an object of 1 to {MAX_PATHS} paths with their values")
+    }
+
+    fn schema(_: &Rule, _: &mut Defs) -> Value {
+        serde_json::json!({ "type": "object", "minProperties": 1, "maxProperties": MAX_PATHS })
+    }
+}
+
+/// A value in the form in which it is read back after it was written: `5.0` is `5`.
+pub(super) fn plain(value: &Value) -> Value {
+    match value {
+        Value::Number(_) => whole_number(value).map_or_else(|| value.clone(), Value::from),
+        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), plain(value))).collect(),
+        other => other.clone(),
     }
 }
 
@@ -1156,7 +1220,7 @@ pub struct EventV1 {
     pub action: ActionV1,
 }
 
-/// Rule of [`EventV1::at_us`].
+/// Rule of the moment of an event or edit.
 const AT: Rule = whole(0, MAX_US);
 
 /// By hand, as no other type has its fields on the level of another's.

@@ -168,7 +168,7 @@ impl Reader {
 
     /// Notes that `value` is not what it has to be.
     #[cold]
-    fn misfit(&mut self, value: &Value, path: &Path<'_>, expected: &str) {
+    pub(super) fn misfit(&mut self, value: &Value, path: &Path<'_>, expected: &str) {
         self.fail(ScenarioError::new(path, &expected, &json::shown(value)));
     }
 
@@ -319,11 +319,23 @@ pub(super) struct Writer<'a> {
     at: String,
     /// Sorted by parent, then key.
     extra: &'a [Extra],
+    /// Whether defaults are written too.
+    full: bool,
 }
 
 impl<'a> Writer<'a> {
     pub(super) fn new(extra: &'a [Extra]) -> Self {
-        Self { out: String::new(), at: String::new(), extra }
+        Self { out: String::new(), at: String::new(), extra, full: false }
+    }
+
+    /// One that leaves no default out.
+    pub(super) fn full() -> Self {
+        Self { full: true, ..Self::new(&[]) }
+    }
+
+    /// Writes an object of any keys, sorted.
+    pub(super) fn map(&mut self, map: &Map<String, Value>) {
+        json::push_map(&mut self.out, map);
     }
 
     pub(super) fn into_text(self) -> String {
@@ -354,9 +366,15 @@ impl<'a> Writer<'a> {
     #[inline(never)]
     pub(super) fn field<T: Wire>(&mut self, key: &'static str, value: &T, usual: Option<&T>) {
         let mark = self.enter(key);
-        if usual != Some(value) || self.has_extra_inside() {
+        if self.full || usual != Some(value) || self.has_extra_inside() {
+            let before = self.out.len();
             self.key(key);
+            let begin = self.out.len();
             value.write(self);
+            // Nothing is written of an optional field that is not there.
+            if self.out.len() == begin {
+                self.out.truncate(before);
+            }
         }
         self.at.truncate(mark);
     }

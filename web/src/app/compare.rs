@@ -61,8 +61,6 @@ pub struct State {
     /// Another scenario was opened since: B begins as a copy of it.
     pub(super) outdated: bool,
     helpers: Vec<Helper>,
-    /// The log that was read last, to be read again for another worker.
-    pub(super) log: Option<web_sys::File>,
 }
 
 /// A side while it is not edited: what [`App`] holds of the other.
@@ -77,6 +75,8 @@ pub struct Side {
     done: Option<Done>,
     with_log: bool,
     undo: Vec<Parsed>,
+    redo: Vec<Parsed>,
+    checked: Option<Scenario>,
     ghost: Option<History>,
     flags: Vec<Flag>,
     run_number: u32,
@@ -220,6 +220,8 @@ impl App {
         swap(&mut self.done, &mut s.done);
         swap(&mut self.with_log, &mut s.with_log);
         swap(&mut self.undo, &mut s.undo);
+        swap(&mut self.redo, &mut s.redo);
+        swap(&mut self.checked, &mut s.checked);
         swap(&mut self.ghost, &mut s.ghost);
         swap(&mut self.flags, &mut s.flags);
         swap(&mut self.run_number, &mut s.run_number);
@@ -252,6 +254,8 @@ impl App {
             self.compare.edits_b = b;
             self.last_edit.0.clear();
             self.typing = None;
+            self.text.forget();
+            self.record = super::record::State::default();
             self.section = Some(self.main_section());
             (self.why, self.why_server) = (None, false);
             self.layout_due = true;
@@ -280,6 +284,8 @@ impl App {
                 done: None,
                 with_log: self.with_log,
                 undo: Vec::new(),
+                redo: Vec::new(),
+                checked: None,
                 ghost: None,
                 flags: Vec::new(),
                 run_number: 0,
@@ -398,7 +404,7 @@ impl App {
 
     /// Reads the log once more, for a worker of its own.
     fn send_log(&self, ctx: &Context<Self>, worker: usize) {
-        let Some(file) = self.compare.log.clone() else { return };
+        let Some(file) = self.handover.log.clone() else { return };
         let buffer = file.array_buffer();
         ctx.link().send_future_batch(async move {
             let buffer = wasm_bindgen_futures::JsFuture::from(buffer).await.ok();
@@ -450,9 +456,8 @@ impl App {
 
     fn compare_anew(&mut self, of: [Parsed; 2]) {
         self.cancel_pairs();
-        let values = of.each_ref().map(|parsed| crate::knobs::json(&parsed.wire));
         let state = &mut self.compare;
-        state.settings = settings::differences(&values[0], &values[1]);
+        state.settings = settings::differences(&of[0].wire, &of[1].wire);
         state.settings.retain(Setting::matters);
         let checked = of.each_ref().map(|parsed| Scenario::check(parsed.wire.clone()).ok());
         state.comparison = match &checked {

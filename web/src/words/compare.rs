@@ -27,7 +27,7 @@ words! {
     difference: "B − A", "B − A";
     everything: "All requests", "全部请求";
     settings: "Settings that differ", "不同的设置";
-    usual: "default", "默认";
+    usual: "none", "无";
     only_in: "Only in {0}, not compared: {1}", "仅 {0} 中有，不参与对比：{1}";
     apart: "At another place in B, so not the very same traffic: {0}", "在 B 中位置不同，流量并非完全一致：{0}";
     method: "Run r of A and of B share every random stream. ± is half of the 95 % interval of the paired differences (Student’s t, each row by itself; * holds for all rows together). Grey: zero is inside. Seed {0}, engine {1}.", "A 与 B 的第 r 次运行使用相同的随机流。± 为配对差值 95% 置信区间的一半（学生 t 分布，逐行成立；带 * 的各行同时成立）。灰色表示区间包含零。种子 {0}，引擎 {1}。";
