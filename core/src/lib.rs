@@ -6,6 +6,7 @@ extern crate alloc;
 pub mod admission;
 pub mod balance;
 pub mod classify;
+pub mod compare;
 pub mod control;
 pub mod frame;
 pub mod gateway;

@@ -28,6 +28,8 @@ use crate::reporting::HeaderForm;
     after_help = "Examples:
   tidegate play --demo                       the playground with a live gateway beside it
   tidegate simulate preset:flash-crowd        statistics of one scenario, with intervals
+  tidegate compare a.toml b.toml              which is better on the same traffic, and how sure that is
+  tidegate replay access.log                  what your traffic would have met
   tidegate serve scenario.toml --upstream http://127.0.0.1:9001
   tidegate link encode scenario.toml         the link that carries this scenario
 
@@ -48,6 +50,10 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Run a scenario in virtual time and print what became of it.
     Simulate(SimulateArgs),
+    /// Run two scenarios on the same traffic and tell how they differ.
+    Compare(CompareArgs),
+    /// Play a log or trace under one policy, or two.
+    Replay(ReplayArgs),
     /// Make, read, bring up to date and check share links.
     #[command(subcommand)]
     Link(LinkCommand),
@@ -265,6 +271,116 @@ pub(crate) struct SimulateArgs {
     /// Recorded traffic to play.
     #[command(flatten)]
     pub(crate) input: InputArgs,
+}
+
+/// Run two scenarios on the same traffic and tell how they differ.
+///
+/// Run r of A and run r of B share every random stream: both meet the same requests with the same work, so only the policy
+/// differs, and intervals are of the differences, pair by pair (Student's t). B runs with the seed of A. A difference whose
+/// interval includes zero is not told apart, and the table says about how many runs more would tell. 95 % is about each
+/// row by itself; rows marked * hold at 95 % all together.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tidegate compare fifo.toml priority.toml              ten runs of each
+  tidegate compare preset:mm1 preset:mmc --replications 40
+  tidegate compare a.toml b.toml --until 3%             as many runs as it takes
+  tidegate compare 'https://…#t1z.…&cmp=1&b=d1z.…'      a comparison shared from the page
+  tidegate compare a.toml b.toml --input access.log --horizon input
+
+Classes, stages and servers are matched by name; what only one of the two has is named, not compared.")]
+pub(crate) struct CompareArgs {
+    /// File (TOML or JSON), preset:NAME, share link or `-`.
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// The same; may be left out if A is the link of a comparison.
+    #[arg(value_name = "B")]
+    pub(crate) b: Option<String>,
+    /// How it is run and printed.
+    #[command(flatten)]
+    pub(crate) pairs: PairsArgs,
+    /// Recorded traffic to play.
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
+/// How pairs of runs are made and printed.
+#[derive(Debug, Args)]
+pub(crate) struct PairsArgs {
+    /// Seed of every random stream of both, instead of A's own.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..1 << 53))]
+    pub(crate) seed: Option<u64>,
+    /// Runs of each [default: 10].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) replications: Option<u32>,
+    /// Run until the intervals of mean waits, mean responses and goodput are at most so much of A's mean, 1,000 runs at
+    /// most.
+    #[arg(long, value_name = "PERCENT", conflicts_with = "replications", value_parser = percent)]
+    pub(crate) until: Option<f64>,
+    /// Runs at once; changes nothing but the time it takes [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// How to print it: csv is one row a figure.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+    /// Every figure in the table: more quantiles, stages and servers.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Write to this file, whole or not at all, instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// A part in percent, as `3%` or `3`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.01..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("a percentage from 0.01% to 100%".to_owned()),
+    }
+}
+
+/// Play a log or trace under one policy, or two.
+///
+/// The file is an access log or any of the traces that `simulate --input` reads; bad lines are counted, with reasons, and
+/// left out. Its most frequent labels (of an access log: what kind of thing the path names) become classes in that order of
+/// priority, unless the policy itself plays recorded traffic by labels that are there. Times within a second are drawn, and
+/// requests without a recorded service time take 5 ms and 1 s a megabyte. The run is as long as the log.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tidegate replay access.log                                   behind three servers
+  tidegate replay access.log --policy mine.toml --speed 100    a hundred times as fast
+  tidegate replay access.log --policy mine.toml --against preset:four-classes
+
+With --against it is a comparison, A the policy and B the other. A log is one sample of traffic: intervals are about what
+chance does within it, not about other days.")]
+pub(crate) struct ReplayArgs {
+    /// Log or trace; `-` for standard input.
+    #[arg(value_name = "LOG")]
+    pub(crate) log: String,
+    /// Whose stages, queues and servers it meets [default: preset:trace-replay].
+    #[arg(long, value_name = "SCENARIO")]
+    pub(crate) policy: Option<String>,
+    /// Another policy to compare it with.
+    #[arg(long, value_name = "SCENARIO")]
+    pub(crate) against: Option<String>,
+    /// What the file is [default: what its first lines look like].
+    #[arg(long, value_name = "FORMAT", value_parser = ["access", "table", "jsonl", "counts"])]
+    pub(crate) input_format: Option<String>,
+    /// Traffic this many times as fast; service times stay.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub(crate) speed: f64,
+    /// Unit of durations whose unit the file does not name; without it they are not used.
+    #[arg(long, value_name = "UNIT", value_parser = ["s", "ms", "us", "ns"])]
+    pub(crate) time_unit: Option<String>,
+    /// The time beside such a duration is that of the answer, as nginx writes it.
+    #[arg(long, requires = "time_unit")]
+    pub(crate) stamped_at_end: bool,
+    /// How it is run and printed; without --against, one run unless more are asked for.
+    #[command(flatten)]
+    pub(crate) pairs: PairsArgs,
 }
 
 /// Recorded traffic for classes whose load is a trace.

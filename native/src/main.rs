@@ -9,6 +9,8 @@ mod bench_queue;
 mod bench_sim;
 mod check;
 mod cli;
+mod compare;
+mod compare_table;
 mod config;
 mod demo;
 mod failure;
@@ -20,6 +22,7 @@ mod play;
 mod presets;
 mod progress;
 mod recorded;
+mod replay;
 mod reporting;
 mod serve;
 mod serving;
@@ -51,6 +54,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Play(args) => play::run(args),
         Command::Serve(args) => serving::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Link(command) => link::run(&command),
         Command::Presets(args) => presets::run(&args),
         Command::Check(args) => check::run(&args),

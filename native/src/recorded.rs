@@ -8,8 +8,8 @@ use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use tidegate_core::classify::Classifier;
 use tidegate_core::import::{
-    Durations, Format, LabelBy, Options, Placement, ServiceModel, TimeUnit, TokenModel, Trace, TraceRow,
-    parse_trace,
+    Contents, Durations, Format, LabelBy, Options, Placement, ServiceModel, TimeUnit, TokenModel, Trace,
+    TraceRow, parse_trace,
 };
 use tidegate_core::scenario::Scenario;
 use tidegate_core::scenario::v1::RunV1;
@@ -66,14 +66,7 @@ impl InputArgs {
             scale_counts: self.scale,
             most_rows: None,
         };
-        let mut trace = parse_trace(&bytes, &options).with_context(|| file.clone())?;
-        if self.speed <= 0.0 || !self.speed.is_finite() {
-            bail!("--speed: above 0, found {}", self.speed);
-        }
-        for row in &mut trace.rows {
-            row.at = faster(row.at, self.speed);
-        }
-        Ok(Some(Recorded { file: file.clone(), speed: self.speed, trace }))
+        Recorded::of(file, &bytes, &options, self.speed).map(Some)
     }
 
     /// Sets the length of the run as asked for.
@@ -84,10 +77,7 @@ impl InputArgs {
         run.horizon_us = match (self.horizon, recorded) {
             (None, _) => return Ok(()),
             (Some(HorizonArg::Seconds(s)), _) => (s * 1e6).round() as u64,
-            // Up to the whole second after the last arrival.
-            (Some(HorizonArg::Input), Some(recorded)) => {
-                (recorded.last().as_nanos() / 1_000_000_000 + 1) * 1_000_000
-            }
+            (Some(HorizonArg::Input), Some(recorded)) => recorded.horizon_us(),
             (Some(HorizonArg::Input), None) => bail!("--horizon input: needs --input FILE"),
         };
         Ok(())
@@ -99,7 +89,8 @@ fn faster(at: Instant, speed: f64) -> Instant {
     if speed == 1.0 { at } else { Instant::from_nanos((at.as_nanos() as f64 / speed).round() as u64) }
 }
 
-fn read(file: &str) -> std::io::Result<Vec<u8>> {
+/// Reads a file with recorded traffic, at most 1 GiB of it; `-` is standard input.
+pub(crate) fn read(file: &str) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if file == "-" {
         std::io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes)?;
@@ -116,9 +107,34 @@ fn read(file: &str) -> std::io::Result<Vec<u8>> {
 }
 
 impl Recorded {
+    /// Reads the content of a file, for traffic so many times as fast.
+    ///
+    /// # Errors
+    /// A content that holds no traffic, or a speed that is none.
+    pub(crate) fn of(file: &str, bytes: &[u8], options: &Options<'_>, speed: f64) -> anyhow::Result<Self> {
+        let mut trace = parse_trace(bytes, options).with_context(|| file.to_owned())?;
+        if speed <= 0.0 || !speed.is_finite() {
+            bail!("--speed: above 0, found {speed}");
+        }
+        for row in &mut trace.rows {
+            row.at = faster(row.at, speed);
+        }
+        Ok(Self { file: file.to_owned(), speed, trace })
+    }
+
+    /// What it holds.
+    pub(crate) fn contents(&self) -> Contents {
+        Contents::of(&self.trace)
+    }
+
     /// Rows and labels, as the simulator takes them.
     pub(crate) fn rows(&self) -> (&[TraceRow], &[String]) {
         (&self.trace.rows, &self.trace.labels)
+    }
+
+    /// Length of a run that plays all of it, in microseconds: up to the whole second after the last arrival.
+    pub(crate) fn horizon_us(&self) -> u64 {
+        (self.last().as_nanos() / 1_000_000_000 + 1) * 1_000_000
     }
 
     /// When the last request arrives.

@@ -4,7 +4,9 @@
 //! changes nothing but the time it takes.
 
 use std::num::NonZero;
+use std::ops::Range;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant as Clock;
 
@@ -60,28 +62,46 @@ pub(crate) fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         step: args.series.then(|| series_step(args.series_step, scenario.horizon)).transpose()?,
         quiet: args.quiet,
     };
+    let how = Printed { format: args.format, output: args.output.as_deref() };
+    report(&plan, how)
+}
+
+/// How a report is printed.
+pub(crate) struct Printed<'a> {
+    /// As what.
+    pub(crate) format: Format,
+    /// To which file, if to any.
+    pub(crate) output: Option<&'a Path>,
+}
+
+/// Runs what is planned and prints what became of it.
+///
+/// # Errors
+/// What is wrong with the run or the output.
+pub(crate) fn report(plan: &Plan<'_>, how: Printed<'_>) -> anyhow::Result<()> {
     let start = Clock::now();
+    let scenario = plan.scenario;
     let Done { runs, history } = plan.run()?;
     let wall_s = start.elapsed().as_secs_f64();
-    let report = Report::of(&scenario, &runs);
+    let report = Report::of(scenario, &runs);
     let speed = Speed { wall_s, events_per_s: report.events as f64 / wall_s.max(1e-9) };
-    let text = match args.format {
+    let text = match how.format {
         Format::Csv => report.to_csv(),
-        Format::Table => tabulate::table(&scenario, &report, speed),
+        Format::Table => tabulate::table(scenario, &report, speed),
         Format::Json => {
-            let mut object = report.to_json(&scenario);
+            let mut object = report.to_json(scenario);
             object["wall_s"] = json!(speed.wall_s);
             object["events_per_s"] = json!(speed.events_per_s);
-            if let Some(recorded) = &recorded {
+            if let Some(recorded) = plan.recorded {
                 object["input"] = recorded.described();
             }
             if let Some(history) = &history {
-                object["series"] = series(history, &scenario);
+                object["series"] = series(history, scenario);
             }
             format!("{object:#}\n")
         }
     };
-    output::deliver(args.output.as_deref(), &text)
+    output::deliver(how.output, &text)
 }
 
 /// The digest of one run of the scenario as it is: what a link carries as `h`.
@@ -93,7 +113,8 @@ pub(crate) fn trace_hash(scenario: &Scenario) -> anyhow::Result<u64> {
     Ok(plan.run()?.runs.first().map_or(0, |run| run.trace_hash))
 }
 
-fn processors() -> u32 {
+/// How many runs this machine makes at once.
+pub(crate) fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| u32::try_from(NonZero::get(n)).unwrap_or(1))
 }
 
@@ -109,14 +130,19 @@ fn series_step(seconds: Option<f64>, horizon: Duration) -> anyhow::Result<Durati
 }
 
 /// What is to be run.
-struct Plan<'a> {
-    scenario: &'a Scenario,
-    recorded: Option<&'a Recorded>,
-    replications: u32,
-    jobs: u32,
+pub(crate) struct Plan<'a> {
+    /// The scenario.
+    pub(crate) scenario: &'a Scenario,
+    /// Traffic for classes that replay it.
+    pub(crate) recorded: Option<&'a Recorded>,
+    /// Independent runs.
+    pub(crate) replications: u32,
+    /// Runs at once.
+    pub(crate) jobs: u32,
     /// Step of the series to keep of the first replication.
-    step: Option<Duration>,
-    quiet: bool,
+    pub(crate) step: Option<Duration>,
+    /// No progress bar.
+    pub(crate) quiet: bool,
 }
 
 /// What was run.
@@ -128,32 +154,46 @@ struct Done {
 
 type One = (RunResult, Option<History>);
 
+/// Does `task` for each number, on so many threads, and gives what came of it in the order of the numbers.
+///
+/// # Errors
+/// That of the first thread that had one.
+pub(crate) fn on_threads<T: Send>(
+    jobs: u32,
+    numbers: Range<u32>,
+    task: impl Fn(u32) -> anyhow::Result<T> + Sync,
+) -> anyhow::Result<Vec<T>> {
+    let next = AtomicU32::new(numbers.start);
+    let worker = || -> anyhow::Result<Vec<(u32, T)>> {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= numbers.end {
+                return Ok(done);
+            }
+            done.push((number, task(number)?));
+        }
+    };
+    let mut all = Vec::new();
+    std::thread::scope(|scope| -> anyhow::Result<()> {
+        let workers: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(worker)).collect();
+        for worker in workers {
+            all.extend(worker.join().map_err(|_| anyhow!("a thread of the simulation stopped"))??);
+        }
+        Ok(())
+    })?;
+    all.sort_by_key(|(number, _)| *number);
+    Ok(all.into_iter().map(|(_, one)| one).collect())
+}
+
 impl Plan<'_> {
     fn run(&self) -> anyhow::Result<Done> {
         let progress = Progress::new("simulating", u64::from(self.replications), self.quiet);
-        let next = AtomicU32::new(0);
-        let worker = || -> anyhow::Result<Vec<(u32, One)>> {
-            let mut done = Vec::new();
-            loop {
-                let replication = next.fetch_add(1, Ordering::Relaxed);
-                if replication >= self.replications {
-                    return Ok(done);
-                }
-                done.push((replication, self.guarded(replication, progress.part())?));
-            }
-        };
-        let mut all = Vec::new();
-        std::thread::scope(|scope| -> anyhow::Result<()> {
-            let workers: Vec<_> = (0..self.jobs).map(|_| scope.spawn(worker)).collect();
-            for worker in workers {
-                all.extend(worker.join().map_err(|_| anyhow!("a thread of the simulation stopped"))??);
-            }
-            Ok(())
-        })?;
+        let task = |replication| self.guarded(replication, progress.part());
+        let all = on_threads(self.jobs, 0..self.replications, task)?;
         progress.finish();
-        all.sort_by_key(|(replication, _)| *replication);
         let (mut runs, mut history) = (Vec::with_capacity(all.len()), None);
-        for (_, (run, of_run)) in all {
+        for (run, of_run) in all {
             runs.push(run);
             history = history.or(of_run);
         }
@@ -162,7 +202,7 @@ impl Plan<'_> {
 
     /// One replication. Should the engine find that it broke a law, that is this command's failure, with a
     /// message, and no half of a result.
-    fn guarded(&self, replication: u32, part: Part<'_>) -> anyhow::Result<One> {
+    pub(crate) fn guarded(&self, replication: u32, part: Part<'_>) -> anyhow::Result<One> {
         std::panic::catch_unwind(AssertUnwindSafe(|| self.one(replication, part))).unwrap_or_else(|_| {
             bail!("replication {replication} broke a law of the engine; this is a defect of Tidegate")
         })

@@ -122,6 +122,12 @@ pub(crate) fn time_within(mean: f64, half_width: f64) -> String {
     format!("{:.decimals$} ± {:.decimals$} {unit}", mean * scale, half_width * scale)
 }
 
+/// A count of which two digits are known: `~37`, `~1,200`.
+pub(crate) fn roughly_whole(n: u32) -> String {
+    let step = 10_u32.pow(n.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    format!("~{}", grouped(f64::from(n.div_ceil(step) * step)))
+}
+
 fn unit_of(seconds: f64) -> (f64, &'static str) {
     let size = seconds.abs();
     if size == 0.0 || size >= 1.0 {
@@ -219,6 +225,13 @@ mod tests {
             [(0.002_314, "~2.3 ms"), (0.023_14, "~23 ms"), (0.231_4, "~230 ms"), (0.0, "0 s")]
         {
             assert_eq!(roughly(seconds), want);
+        }
+    }
+
+    #[test]
+    fn a_rough_count_is_rounded_up_to_two_digits() {
+        for (n, want) in [(0, "~0"), (7, "~7"), (37, "~37"), (321, "~330"), (1_101, "~1,200")] {
+            assert_eq!(roughly_whole(n), want);
         }
     }
 

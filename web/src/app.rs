@@ -283,8 +283,8 @@ pub enum Do {
 pub enum Msg {
     /// Time to paint, in milliseconds of the browser's clock.
     Paint(f64),
-    /// From the worker.
-    Heard(MessageEvent),
+    /// From a worker, by its number: 0 runs A, 1 runs B, the others make pairs of runs.
+    Heard(usize, MessageEvent),
     /// The worker failed.
     Broke(String),
     /// The window or a part changed size.
@@ -419,6 +419,8 @@ pub struct App {
     next: Option<Feed>,
     ghost: Option<History>,
     run_number: u32,
+    /// The last number given to a run or a comparison.
+    numbers: u32,
     worker: Option<web_sys::Worker>,
     worker_ready: bool,
     orders: Vec<Order>,
@@ -531,6 +533,7 @@ impl Component for App {
             next: None,
             ghost: None,
             run_number: 0,
+            numbers: 0,
             worker: None,
             worker_ready: false,
             orders: Vec::new(),
@@ -559,7 +562,7 @@ impl Component for App {
         };
         app.section = Some(app.main_section());
         app.dress();
-        match start_worker(ctx.link()) {
+        match start_worker(ctx.link(), 0) {
             Ok(worker) => app.worker = Some(worker),
             Err(reason) => app.notice = Some(Notice::Broke(text_of(&reason))),
         }
@@ -570,7 +573,7 @@ impl Component for App {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Paint(now) => return self.tick(ctx, now),
-            Msg::Heard(event) => return self.hear(&event.data()),
+            Msg::Heard(worker, event) => return self.hear_from(ctx, worker, &event.data()),
             Msg::Broke(reason) => self.notice = Some(Notice::Broke(reason)),
             Msg::Resized => {
                 self.layout_due = true;
@@ -695,8 +698,10 @@ impl App {
     /// The link to the scenario as it is, with the run's hash if it is known and the moment if wanted.
     #[must_use]
     pub fn shared_link(&self) -> String {
-        let mut parsed = match &self.live.feed {
-            Some(feed) if self.mode == Mode::Live => Parsed::from(feed.scenario.wire().clone()),
+        let sides = self.sides().filter(|_| self.is_comparing());
+        let mut parsed = match (&self.live.feed, &sides) {
+            (Some(feed), _) if self.mode == Mode::Live => Parsed::from(feed.scenario.wire().clone()),
+            (_, Some([a, _])) => a.parsed.clone(),
             _ => self.parsed.clone(),
         };
         sim::ENGINE.clone_into(&mut parsed.wire.engine);
@@ -707,8 +712,15 @@ impl App {
         if self.share_at && self.now_s() > 0.0 {
             link.push_str(&format!("&at={}", figures::typed((self.now_s() * 10.0).round() / 10.0)));
         }
-        if let Some(done) = self.done.filter(|_| !self.with_log) {
+        let done = match sides {
+            Some([a, _]) => a.done,
+            None => self.done,
+        };
+        if let Some(done) = done.filter(|_| !self.with_log) {
             link.push_str(&format!("&h={}", short_hash(done.hash)));
+        }
+        if let Some((_, b)) = self.compare_address() {
+            link.push_str(&b);
         }
         link
     }
@@ -739,6 +751,7 @@ impl App {
         }
         self.tour.step = None;
         let at_s = address.number("at").unwrap_or(0.0);
+        self.edit_side(false);
         self.claim = None;
         match (&address.link, address.get("preset")) {
             (Some(link), _) => match share::open(link) {
@@ -769,12 +782,13 @@ impl App {
         if let Some(speed) = address.number("speed") {
             self.set_speed(speed);
         }
+        self.open_compare(ctx, address);
         if address.get("mode") == Some("live") {
             if let Some(server) = address.get("server") {
                 self.live.address = server.to_owned();
             }
             self.set_mode(ctx, Mode::Live);
-        } else if self.mode == Mode::Live && address.link.is_some() {
+        } else if address.get("cmp").is_none() && self.mode != Mode::Explore && address.link.is_some() {
             self.set_mode(ctx, Mode::Explore);
         }
     }
@@ -807,6 +821,7 @@ impl App {
         match Scenario::check(parsed.wire.clone()) {
             Err(error) => self.refuse(Notice::Bad(error.to_string())),
             Ok(scenario) => {
+                self.compare.outdated |= self.mode != Mode::Compare;
                 self.parsed = parsed;
                 self.preset = preset;
                 self.undo.clear();
@@ -839,7 +854,8 @@ impl App {
     }
 
     fn start(&mut self, scenario: Scenario, at_s: f64) {
-        self.run_number += 1;
+        self.numbers += 1;
+        self.run_number = self.numbers;
         self.checked = Some(scenario.clone());
         let horizon_s = scenario.horizon.as_secs_f64();
         let step_s = horizon_s / f64::from(crate::engine::STEPS);
@@ -862,8 +878,18 @@ impl App {
     pub fn title(&self) -> String {
         let title = match self.mode {
             Mode::Live => self.live.feed.as_ref().map_or("", |f| f.scenario.wire().title.as_str()),
-            _ => self.parsed.wire.title.as_str(),
+            _ => return self.title_of(&self.parsed),
         };
+        self.titled(title)
+    }
+
+    /// Title of a scenario in the language of the page.
+    #[must_use]
+    pub fn title_of(&self, parsed: &Parsed) -> String {
+        self.titled(&parsed.wire.title)
+    }
+
+    fn titled(&self, title: &str) -> String {
         if title.is_empty() {
             return self.words().untitled.to_owned();
         }
@@ -892,6 +918,7 @@ impl App {
         if let Some(array) = data.dyn_ref::<js_sys::Float64Array>() {
             match Numbers::decode(&array.to_vec()) {
                 Ok(Numbers::Picture(picture)) => return self.see(picture),
+                Ok(Numbers::Pair(_)) => {}
                 Ok(Numbers::Told(told)) => {
                     self.hear_trace(told);
                     return true;
@@ -946,6 +973,7 @@ impl App {
                 }
                 true
             }
+            Some(Answer::Log(_) | Answer::LogRefused { .. }) if self.is_beside() => false,
             Some(Answer::Log(read)) => {
                 self.handover.log = self.handover.file.take();
                 self.notice = Some(Notice::Log(Box::new(read.clone())));
@@ -987,9 +1015,18 @@ impl App {
         }
         feed.show(picture.frame);
         self.paint_due = true;
-        if picture.over && self.playing {
+        if picture.over && self.playing && !self.other_goes_on() {
             self.playing = false;
             self.text_due = true;
+        }
+        let now_s = self.now_s();
+        if !jumped && !anew && !self.playing && !self.is_beside() {
+            // A single event: the other side comes along.
+            self.beside(|app| {
+                if app.now_s() < now_s {
+                    app.advance(now_s);
+                }
+            });
         }
         if jumped || anew || !self.playing {
             self.story_ms = f64::NEG_INFINITY;
@@ -1006,10 +1043,9 @@ impl App {
         self.now_ms = now_ms;
         if self.mode != Mode::Live && self.playing && self.run.is_some() {
             self.owed_s = (self.owed_s + dt_s * self.speed.min(1e12)).min(LONGEST_STEP_S * self.speed);
-            if !self.awaited && self.owed_s > 0.0 {
-                let to_s = self.now_s() + core::mem::take(&mut self.owed_s);
-                self.awaited = true;
-                self.order(Order::Advance { run: self.run_number, to_s });
+            if let Some(now_s) = self.behind_s().filter(|_| self.owed_s > 0.0) {
+                let to_s = now_s + core::mem::take(&mut self.owed_s);
+                self.advance(to_s);
             }
         }
         self.read_text();
@@ -1030,12 +1066,13 @@ impl App {
             self.toast = None;
             self.text_due = true;
         }
-        let moving = self.playing || self.mode == Mode::Live || self.computing();
+        let moving = self.playing || self.mode == Mode::Live || self.computing() || self.is_comparing();
         if now_ms - self.text_ms >= TEXT_MS && (moving || self.text_due) {
             self.text_ms = now_ms;
             self.text_due = false;
             self.note_speed(now_ms);
             self.tell(now_ms);
+            self.tick_compare(ctx, now_ms);
             self.replot();
             let loaded = self.feed().is_some_and(Feed::reports);
             self.layout_due |= loaded != self.loaded;
@@ -1043,6 +1080,12 @@ impl App {
             return true;
         }
         false
+    }
+
+    fn advance(&mut self, to_s: f64) {
+        self.awaited = true;
+        self.order(Order::Advance { run: self.run_number, to_s });
+        self.beside(|app| app.advance(to_s));
     }
 
     fn note_speed(&mut self, now_ms: f64) {
@@ -1073,15 +1116,35 @@ impl App {
 
     /// Computes the tracks anew if their numbers changed.
     fn replot(&mut self) {
-        let Some(feed) = self.feed() else { return };
-        let stamp =
-            (feed.version, feed.number, self.mode, feed.averaging_stage(self.why.map(|(stage, _)| stage)));
+        let explained = self.why.map(|(stage, _)| stage);
+        let both = self.sides().filter(|_| self.is_comparing()).map(|both| both.map(|side| side.feed));
+        let (feed, other) = match both {
+            Some([Some(a), b]) => (a, b),
+            _ => match self.feed() {
+                Some(feed) => (feed, None),
+                None => return,
+            },
+        };
+        let (versions, numbers) = other.map_or((0, 0), |b| (b.version, b.number << 16));
+        let stamp = (
+            feed.version + (versions << 32),
+            feed.number | numbers,
+            self.mode,
+            feed.averaging_stage(explained),
+        );
         if stamp == self.plotted {
             return;
         }
-        let ghost = self.ghost.as_ref().filter(|_| self.mode != Mode::Live);
+        let ghost = match (other, self.mode) {
+            // Lines of another length would lie at the wrong times.
+            (Some(b), _) => Some(&b.history).filter(|_| b.scenario.horizon == feed.scenario.horizon),
+            (None, Mode::Live | Mode::Compare) => None,
+            (None, _) => self.ghost.as_ref(),
+        };
         let rows = self.plot.kinds.len();
-        let plot = Plot::new(feed, ghost, self.why.map(|(stage, _)| stage));
+        let beside = other.map_or_else(Plot::default, |b| Plot::new(b, None, explained));
+        let mut plot = Plot::new(feed, ghost, explained);
+        plot.dashed = other.is_some();
         self.span_s = match self.mode {
             Mode::Live => {
                 let now = feed.now_s();
@@ -1090,6 +1153,7 @@ impl App {
             _ => (0.0, feed.scenario.horizon.as_secs_f64()),
         };
         self.plot = plot;
+        self.compare.plot = beside;
         self.plotted = stamp;
         self.track_version += 1;
         self.layout_due |= rows != self.plot.kinds.len();
@@ -1098,11 +1162,19 @@ impl App {
 
     // ----- painting -----
 
-    fn measure(&mut self) {
+    fn measure_picture(&mut self) {
         let Some(feed) = self.feed() else { return };
         let (classes, stages) = (feed.scenario.classes.len(), feed.scenario.stages.len());
         let Some(scene) = self.refs.scene.cast::<HtmlElement>() else { return };
         self.boxes = layout::picture(&scene, classes, stages);
+    }
+
+    fn measure(&mut self) {
+        if self.feed().is_none() || self.refs.scene.cast::<HtmlElement>().is_none() {
+            return;
+        }
+        self.measure_picture();
+        self.beside(Self::measure_picture);
         if let (Some(plot), Some(canvas)) =
             (self.refs.plot.cast::<HtmlElement>(), self.refs.tracks.cast::<HtmlElement>())
         {
@@ -1130,11 +1202,8 @@ impl App {
         } else {
             Motion::Paused
         };
-        if let Some(canvas) = self.refs.picture.cast::<HtmlCanvasElement>()
-            && let Some((context, _, _)) = fit(&canvas)
-        {
-            self.paint_picture(&context, dt_s, motion, false);
-        }
+        self.paint_canvas(dt_s, motion);
+        self.beside(|app| app.paint_canvas(dt_s, motion));
         if let Some(canvas) = self.refs.tracks.cast::<HtmlCanvasElement>()
             && let Some((context, _, _)) = fit(&canvas)
             && !self.plot.kinds.is_empty()
@@ -1142,6 +1211,14 @@ impl App {
             self.paint_tracks(&context, self.hover_s, false);
         }
         self.paint_due = false;
+    }
+
+    fn paint_canvas(&mut self, dt_s: f64, motion: Motion) {
+        if let Some(canvas) = self.refs.picture.cast::<HtmlCanvasElement>()
+            && let Some((context, _, _)) = fit(&canvas)
+        {
+            self.paint_picture(&context, dt_s, motion, false);
+        }
     }
 
     /// Paints the picture; `elsewhere` is a context that is not the page's.
@@ -1280,9 +1357,13 @@ impl App {
                 self.dialog = None;
                 self.claim = None;
                 self.tour.step = None;
-                self.set_mode(ctx, Mode::Explore);
+                // In a comparison it takes the place of the side that is edited.
+                if self.mode != Mode::Compare {
+                    self.set_mode(ctx, Mode::Explore);
+                }
                 self.playing = !self.prefs.still;
                 self.open_preset(name, 0.0);
+                self.beside(|app| app.seek(0.0));
                 self.write_address(true);
             }
             Do::Undo => self.undo(false),
@@ -1316,7 +1397,10 @@ impl App {
                     change: Some(Box::new(move |s| edit::add_event(s, at_us))),
                 });
             }
-            Do::PlayLog => self.play_log(),
+            Do::PlayLog => {
+                self.forget_log(ctx);
+                self.play_log();
+            }
             Do::RaiseRate => self.edit(Edit {
                 field: "classes[0].load".to_owned(),
                 typed: String::new(),
@@ -1388,6 +1472,7 @@ impl App {
         self.awaited = true;
         let to_s = to_s.clamp(0.0, self.horizon_s());
         self.order(Order::Seek { run: self.run_number, to_s });
+        self.beside(|app| app.seek(to_s));
     }
 
     fn next_flag(&mut self, forward: bool) {
@@ -1421,7 +1506,13 @@ impl App {
         if self.mode == mode {
             return;
         }
+        if mode != Mode::Compare {
+            self.edit_side(false);
+        }
         self.mode = mode;
+        if mode == Mode::Compare {
+            self.enter_compare(ctx, None, self.now_s());
+        }
         self.picture.reset();
         self.layout_due = true;
         self.story_ms = f64::NEG_INFINITY;
@@ -1481,7 +1572,7 @@ impl App {
     /// Whether the tracks show a run before an edit.
     #[must_use]
     pub fn has_ghost(&self) -> bool {
-        self.ghost.is_some() && self.mode != Mode::Live
+        self.ghost.is_some() && !matches!(self.mode, Mode::Live | Mode::Compare)
     }
 
     // ----- files -----
@@ -1534,18 +1625,12 @@ impl App {
     fn play_log(&mut self) {
         let Some(log) = self.log.clone() else { return };
         // A scenario that waits for this log takes it as it is.
-        let fits = matches!(self.notice, Some(Notice::Log(_)))
-            && self.parsed.wire.classes.iter().all(|c| edit::Kind::of(&c.load) == edit::Kind::Trace)
-            && self.parsed.wire.classes.iter().all(|c| match &c.load {
-                tidegate_core::scenario::v1::LoadV1::Trace { label } => {
-                    label == "*" || log.labels.iter().any(|(l, _)| l == label)
-                }
-                _ => false,
-            });
+        let contents = log.contents();
+        let fits = matches!(self.notice, Some(Notice::Log(_))) && contents.fits(&self.parsed.wire);
         let mut parsed = self.parsed.clone();
         if !fits {
             let others = self.words().other_requests;
-            edit::play_log(&mut parsed.wire, &log.labels, others, log.span_s, log.mean_service_s);
+            contents.play(&mut parsed.wire, others);
             parsed.wire.title = log.name.chars().take(80).collect();
             parsed.wire.about.clear();
         }
@@ -1585,9 +1670,10 @@ impl App {
             }
             hash
         } else {
-            let mut hash = match self.preset {
-                Some(name) => format!("#preset={name}"),
-                None => share::fragment(&self.parsed),
+            let mut hash = match (self.compare_address(), self.preset) {
+                (Some((a, b)), _) => a + &b,
+                (None, Some(name)) => format!("#preset={name}"),
+                (None, None) => share::fragment(&self.parsed),
             };
             if !self.playing && self.now_s() > 0.0 && !self.over() && !push {
                 hash.push_str(&format!(
@@ -1740,11 +1826,11 @@ fn text_of(value: &JsValue) -> String {
         .unwrap_or_default()
 }
 
-fn start_worker(link: &yew::html::Scope<App>) -> Result<web_sys::Worker, JsValue> {
+fn start_worker(link: &yew::html::Scope<App>, number: usize) -> Result<web_sys::Worker, JsValue> {
     let options = web_sys::WorkerOptions::new();
     options.set_type(web_sys::WorkerType::Module);
     let worker = web_sys::Worker::new_with_options("./worker.js", &options)?;
-    let heard = link.callback(Msg::Heard);
+    let heard = link.callback(move |event| Msg::Heard(number, event));
     let hear = Closure::<dyn Fn(MessageEvent)>::new(move |e| heard.emit(e));
     worker.set_onmessage(Some(hear.as_ref().unchecked_ref()));
     hear.forget(); // as long as the page

@@ -239,54 +239,6 @@ fn class_of(action: &ActionV1) -> Option<&str> {
     }
 }
 
-/// Plays a log through the scenario: the most frequent labels become classes, the rest one class of its own.
-/// Names, priorities and rules of present classes whose name is a label stay; stages and servers stay.
-pub fn play_log(
-    s: &mut ScenarioV1,
-    labels: &[(String, u64)],
-    others: &str,
-    span_s: f64,
-    mean_service_s: f64,
-) {
-    const MOST: usize = 4;
-    let (own, rest) = labels.split_at(labels.len().min(if labels.len() > MOST { MOST - 1 } else { MOST }));
-    let service = match s.classes.first() {
-        _ if mean_service_s > 0.0 => LawV1::Exponential { mean_us: us(mean_service_s).max(1) },
-        Some(class) => class.service.clone(),
-        None => LawV1::Exponential { mean_us: 10_000 },
-    };
-    let count = own.len() + usize::from(!rest.is_empty());
-    let mut classes: Vec<ClassV1> = Vec::with_capacity(count);
-    let named = own.iter().map(|(label, _)| (label.as_str(), label.as_str()));
-    let all = named.chain((!rest.is_empty()).then_some((others, "*")));
-    for (i, (name, label)) in all.enumerate() {
-        let name: String = if name.is_empty() { others } else { name }.chars().take(40).collect();
-        let taken: Vec<&str> = classes.iter().map(|c| c.name.as_str()).collect();
-        let name = if taken.contains(&name.as_str()) { fresh("Class ", &taken) } else { name };
-        let known = s.classes.iter().find(|c| c.name == name);
-        classes.push(ClassV1 {
-            priority: known.map_or((count - 1 - i).min(15) as u8, |c| c.priority),
-            delay_weight: known.map_or(1.0, |c| c.delay_weight),
-            deadline_us: known.and_then(|c| c.deadline_us),
-            rules: known.map_or_else(Vec::new, |c| c.rules.clone()),
-            load: LoadV1::Trace { label: label.to_owned() },
-            service: known.map_or_else(|| service.clone(), |c| c.service.clone()),
-            size: known.and_then(|c| c.size.clone()),
-            share: known.map_or(1.0, |c| c.share),
-            retry: known.and_then(|c| c.retry.clone()),
-            name,
-            ..known.cloned().unwrap_or_default()
-        });
-    }
-    s.classes = classes;
-    for stage in &mut s.stages {
-        stage.split.clear();
-    }
-    s.events.clear();
-    s.run.horizon_us = us(span_s).clamp(1_000_000, 7 * 86_400 * 1_000_000);
-    s.run.warmup_us = None;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -349,16 +301,5 @@ mod tests {
         assert!(s.events.is_sorted_by_key(|e| e.at_us));
         let added = s.events.iter().find(|e| e.at_us == 100_000_000).expect("added");
         assert_eq!(added.action, ActionV1::ServerDown { server: "api-5".into() });
-    }
-
-    #[test]
-    fn a_log_of_many_labels_becomes_few_classes() {
-        let mut s = wire();
-        let labels: Vec<(String, u64)> = (0..9).map(|i| (format!("/part/{i}"), 100 - i)).collect();
-        play_log(&mut s, &labels, "others", 300.0, 0.0);
-        valid(&s);
-        assert_eq!(s.classes.len(), 4);
-        assert_eq!(s.classes[3].load, LoadV1::Trace { label: "*".into() });
-        assert_eq!(s.run.horizon_us, 300_000_000);
     }
 }

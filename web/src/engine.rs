@@ -4,8 +4,9 @@
 //! runs *ahead* to the end, in slices, for the history tracks and the run's hash, and leaves snapshots behind
 //! from which a jump backwards starts. Both are pure functions of scenario and seed, so they agree.
 
-use crate::protocol::{Answer, HistoryPart, LogRead, Order, Picture};
+use crate::protocol::{Answer, HistoryPart, Order, Picture};
 use crate::trace::{self, Told, Traced};
+use crate::trial::Trial;
 use tidegate_core::frame::Frame;
 use tidegate_core::import::Trace;
 use tidegate_core::scenario::{Parsed, Scenario, parse};
@@ -41,6 +42,8 @@ pub struct Engine {
     /// How many logs were read: a run keeps the rows it began with.
     logs: u32,
     awaited_log: String,
+    /// Pairs of runs for a comparison.
+    trial: Option<Trial>,
     /// Whether the shown simulation writes down how servers are picked. The one that runs ahead never does.
     explains: bool,
 }
@@ -141,6 +144,15 @@ impl Engine {
                 }
             }
             Order::ReadLog { name } => self.awaited_log = name,
+            Order::Both { job, a, b, with_log } => match Trial::new(job, [&a, &b], with_log) {
+                Ok(trial) => self.trial = trial,
+                Err(reason) => out.push(Output::Answer(Answer::Refused { run: job, reason })),
+            },
+            Order::Pair { job, replication } => {
+                if let Some(trial) = self.trial.as_mut().filter(|trial| trial.job == job) {
+                    trial.begin(replication);
+                }
+            }
         }
     }
 
@@ -149,7 +161,7 @@ impl Engine {
         let name = core::mem::take(&mut self.awaited_log);
         match crate::log::read(bytes) {
             Ok(trace) => {
-                out.push(Output::Answer(Answer::Log(summary(name, &trace))));
+                out.push(Output::Answer(Answer::Log(crate::log::describe(name, &trace))));
                 self.log = Some(trace);
                 self.logs += 1;
             }
@@ -163,28 +175,10 @@ impl Engine {
 
     /// Works while `more_time` says so. Returns whether something is left to do.
     pub fn work(&mut self, mut more_time: impl FnMut() -> bool, out: &mut Vec<Output>) -> bool {
-        let Some(run) = &mut self.run else { return false };
-        if run.goal.is_some() {
-            run.decides = None;
-            run.approach(&mut more_time, out);
-        }
-        if run.decides.is_some() {
-            run.decide(&mut more_time, out);
-        }
-        let settled = run.goal.is_none() && run.decides.is_none();
-        if settled && let Some(mut trace) = run.trace.take() {
-            match trace.work(&mut more_time, |at| run.copy_before(at)) {
-                Traced::NotYet => run.trace = Some(trace),
-                Traced::Nobody => out.push(Output::Numbers(Told::of(run.number, None).to_numbers())),
-                Traced::Done(journey) => {
-                    out.push(Output::Numbers(Told::of(run.number, Some(&journey)).to_numbers()));
-                }
-            }
-        }
-        if settled && run.trace.is_none() && run.ahead.is_some() {
-            run.run_ahead(&mut more_time, out);
-        }
-        run.goal.is_some() || run.decides.is_some() || run.trace.is_some() || run.ahead.is_some()
+        let busy = self.run.as_mut().is_some_and(|run| run.work(&mut more_time, out));
+        let trying =
+            self.trial.as_mut().is_some_and(|trial| trial.work(self.log.as_ref(), &mut more_time, out));
+        busy || trying
     }
 
     /// Notes time spent on the present run, for the page to show.
@@ -213,7 +207,7 @@ impl Engine {
         let shared = before.and_then(|before| before.shared_with(&scenario));
         let shared = match shared {
             Some(shared) => shared,
-            None => Shared::new(simulation(&scenario, log)?),
+            None => Shared::new(simulation(&scenario, 0, log)?),
         };
         let Shared { snapshots, snapshot_every, frames } = shared;
         let (ahead_steps, ahead) = snapshots.last().cloned().ok_or_else(String::new)?;
@@ -260,13 +254,18 @@ impl Shared {
     }
 }
 
-fn simulation(scenario: &Scenario, log: Option<&Trace>) -> Result<Simulation, String> {
+/// A run at its beginning, with the rows of a log if there is one.
+pub(crate) fn simulation(
+    scenario: &Scenario,
+    replication: u32,
+    log: Option<&Trace>,
+) -> Result<Simulation, String> {
     let rows = log.map(|t| (t.rows.as_slice(), t.labels.as_slice()));
-    Simulation::new(scenario, 0, rows).map_err(|e| e.to_string())
+    Simulation::new(scenario, replication, rows).map_err(|e| e.to_string())
 }
 
 /// Runs towards `to` while there is time. Returns whether it got there.
-fn advance(sim: &mut Simulation, to: Instant, more_time: &mut impl FnMut() -> bool) -> bool {
+pub(crate) fn advance(sim: &mut Simulation, to: Instant, more_time: &mut impl FnMut() -> bool) -> bool {
     loop {
         for _ in 0..EVENTS_A_LOOK {
             match sim.next_event_at() {
@@ -286,6 +285,31 @@ fn advance(sim: &mut Simulation, to: Instant, more_time: &mut impl FnMut() -> bo
 }
 
 impl Run {
+    /// Works while there is time. Returns whether something is left to do.
+    fn work(&mut self, more_time: &mut impl FnMut() -> bool, out: &mut Vec<Output>) -> bool {
+        if self.goal.is_some() {
+            self.decides = None;
+            self.approach(more_time, out);
+        }
+        if self.decides.is_some() {
+            self.decide(more_time, out);
+        }
+        let settled = self.goal.is_none() && self.decides.is_none();
+        if settled && let Some(mut trace) = self.trace.take() {
+            match trace.work(more_time, |at| self.copy_before(at)) {
+                Traced::NotYet => self.trace = Some(trace),
+                Traced::Nobody => out.push(Output::Numbers(Told::of(self.number, None).to_numbers())),
+                Traced::Done(journey) => {
+                    out.push(Output::Numbers(Told::of(self.number, Some(&journey)).to_numbers()));
+                }
+            }
+        }
+        if settled && self.trace.is_none() && self.ahead.is_some() {
+            self.run_ahead(more_time, out);
+        }
+        self.goal.is_some() || self.decides.is_some() || self.trace.is_some() || self.ahead.is_some()
+    }
+
     /// A copy of the run that has come no further than a moment.
     fn copy_before(&self, at: Instant) -> Simulation {
         // The first snapshot is of the beginning.
@@ -370,7 +394,7 @@ impl Run {
         if self.shown.now() > before_at {
             if let Some(snapshot) = self.snapshot(|sim| sim.now() <= before_at) {
                 self.shown = snapshot.clone();
-            } else if let Ok(fresh) = simulation(&self.scenario, log.filter(|_| self.with_log)) {
+            } else if let Ok(fresh) = simulation(&self.scenario, 0, log.filter(|_| self.with_log)) {
                 self.shown = fresh;
             }
         } else if let Some(nearer) =
@@ -453,35 +477,6 @@ impl Run {
             }));
         }
     }
-}
-
-fn summary(name: String, trace: &Trace) -> LogRead {
-    let mut counts = vec![0_u64; trace.labels.len()];
-    let (mut timed, mut sum_s) = (0_u64, 0.0);
-    for row in &trace.rows {
-        if let Some(count) = counts.get_mut(usize::from(row.label)) {
-            *count += 1;
-        }
-        if let Some(service) = row.service {
-            timed += 1;
-            sum_s += service.as_secs_f64();
-        }
-    }
-    let mut labels: Vec<(String, u64)> = trace.labels.iter().cloned().zip(counts).collect();
-    crate::draw::geom::sort_few(&mut labels, |a, b| a.1 > b.1);
-    labels.truncate(64);
-    crate::log::describe(
-        trace,
-        LogRead {
-            name,
-            rows: trace.rows.len() as u64,
-            span_s: trace.rows.last().map_or(0.0, |r| r.at.as_secs_f64()),
-            labels,
-            timed,
-            mean_service_s: if timed > 0 { sum_s / timed as f64 } else { 0.0 },
-            ..LogRead::default()
-        },
-    )
 }
 
 #[cfg(test)]

@@ -185,6 +185,8 @@ pub struct Plot {
     targets: Vec<f64>,
     /// Lower and upper threshold of the averages, and whether they are seconds.
     thresholds: (f64, f64, bool),
+    /// Whether the ghosts are the other run of a comparison, and dashed.
+    pub dashed: bool,
     /// Time of the first number.
     pub start_s: f64,
     /// Time between two numbers.
@@ -215,13 +217,17 @@ impl Plot {
         let start_s = t.first().copied().unwrap_or(0.0);
         let (_, targets) = targets(feed);
         let (order, solid) = (feed.cast.order.clone(), feed.scenario.servers.len());
-        Self { kinds, numbers, order, solid, targets, thresholds, start_s, step_s }
+        Self { kinds, numbers, order, solid, targets, thresholds, dashed: false, start_s, step_s }
     }
 
     /// What the painter draws.
     #[must_use]
     pub fn tracks(&self) -> Vec<Track<'_>> {
         self.kinds.iter().zip(&self.numbers).map(|(&kind, numbers)| self.track(kind, numbers)).collect()
+    }
+
+    fn ghost<'a>(&self, values: Cow<'a, [f64]>, ink: Ink) -> Layer<'a> {
+        if self.dashed { Layer::other(values, ink) } else { Layer::before(values, ink) }
     }
 
     fn track<'a>(&'a self, kind: Kind, n: &'a Numbers) -> Track<'a> {
@@ -233,7 +239,7 @@ impl Plot {
                 let (good, lost) = (&n.lists[0], &n.lists[1]);
                 let mut track = Track::goodput(borrowed(good), lost, plain);
                 if let Some(ghost) = n.ghosts.first().filter(|g| !g.is_empty()) {
-                    track.layers.push(Layer::before(borrowed(ghost), Ink::Ink2));
+                    track.layers.push(self.ghost(borrowed(ghost), Ink::Ink2));
                 }
                 track
             }
@@ -242,7 +248,7 @@ impl Plot {
                 let mut layers: Vec<Layer<'a>> = Vec::new();
                 for (rank, &c) in self.order.iter().enumerate() {
                     if let Some(ghost) = n.ghosts.get(c).filter(|g| !g.is_empty()) {
-                        layers.push(Layer::before(borrowed(ghost), Ink::Class(rank)));
+                        layers.push(self.ghost(borrowed(ghost), Ink::Class(rank)));
                     }
                 }
                 layers.extend(ranked().map(|(rank, v)| Layer::line(borrowed(v), Ink::Class(rank))));
@@ -276,7 +282,7 @@ impl Plot {
                 let mut track = Track::stacked(&classes, plain);
                 if n.ghosts.iter().any(|g| !g.is_empty()) {
                     let all = sum(n.ghosts.clone());
-                    track.layers.push(Layer::before(Cow::Owned(all), Ink::Ink2));
+                    track.layers.push(self.ghost(Cow::Owned(all), Ink::Ink2));
                 }
                 track
             }

@@ -48,6 +48,7 @@ pub fn command(key: &str, shift: bool, app: &App, on_button: bool, on_slider: bo
         "t" => Do::Dialog(Some(Dialog::Serve)),
         "?" => Do::Dialog(Some(Dialog::Keys)),
         "l" => Do::Mode(if app.mode == Mode::Live { Mode::Explore } else { Mode::Live }),
+        "c" => Do::Mode(if app.mode == Mode::Compare { Mode::Explore } else { Mode::Compare }),
         "f" => Do::Focus,
         "d" => Do::Theme,
         digit => {
@@ -79,6 +80,7 @@ pub fn list(app: &App) -> Vec<(String, &'static str, Option<Do>)> {
         row("N", w.key_seed, Some(Do::Dice)),
         row(&format!("1 – {last}"), w.key_open, None),
         row("E", w.key_event, Some(Do::AddEvent)),
+        row("C", app.prefs.language.compare().key, Some(Do::Mode(Mode::Compare))),
         row("G /", w.key_presets, dialog(Dialog::Presets)),
         row("S", w.key_share, dialog(Dialog::Share)),
         row("T", w.key_run, dialog(Dialog::Serve)),

@@ -30,6 +30,7 @@ pub mod story;
 pub mod toml;
 pub mod tools;
 pub mod trace;
+mod trial;
 pub mod view;
 pub mod words;
 pub mod worker;

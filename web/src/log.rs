@@ -1,10 +1,7 @@
 //! Logs and traces as the page reads them: the core's importer with the page's choices.
 
 use crate::protocol::LogRead;
-use tidegate_core::import::{Options, Placement, ServiceModel, Trace, parse_trace};
-
-/// Seed of the places of arrivals of which only the second is known: the same file gives the same run.
-const PLACEMENT_SEED: u64 = 1;
+use tidegate_core::import::{Contents, Options, Trace, parse_trace};
 
 /// Reads a file. Access logs do not say how long requests took; then the time follows from the size, and the
 /// trace's notes say so.
@@ -12,23 +9,28 @@ const PLACEMENT_SEED: u64 = 1;
 /// # Errors
 /// Why it is no log or trace, in words of the core.
 pub fn read(bytes: &[u8]) -> Result<Trace, String> {
-    let options = Options {
-        placement: Some(Placement::Random { seed: PLACEMENT_SEED }),
-        service: Some(ServiceModel::default()),
-        ..Options::default()
-    };
-    parse_trace(bytes, &options).map_err(|e| e.to_string())
+    parse_trace(bytes, &Options::to_play()).map_err(|e| e.to_string())
 }
 
-/// Fills in what the trace says about itself.
+/// Labels that the page is told of.
+const MOST_LABELS: usize = 64;
+
+/// What the page is told of a trace.
 #[must_use]
-pub fn describe(trace: &Trace, read: LogRead) -> LogRead {
+pub fn describe(name: String, trace: &Trace) -> LogRead {
+    let mut contents = Contents::of(trace);
+    contents.labels.truncate(MOST_LABELS);
     LogRead {
+        name,
         format: trace.format.name().to_owned(),
+        rows: trace.rows.len() as u64,
         rejects: trace.rejects.count,
         first_rejects: trace.rejects.first.iter().take(5).map(|r| (r.line, r.reason.to_string())).collect(),
+        labels: contents.labels,
+        span_s: contents.span_s,
+        timed: contents.timed,
+        mean_service_s: contents.mean_service_s,
         notes: trace.notes.clone(),
-        ..read
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::trace::{Spot, Told};
 use serde::{Deserialize, Serialize};
 use tidegate_core::frame::{Frame, FrameError};
+use tidegate_core::import::Contents;
 
 /// From the page to the worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +65,24 @@ pub enum Order {
     ReadLog {
         /// Its name, for the answer.
         name: String,
+    },
+    /// Two scenarios to be run in pairs; none at all ends what is going on.
+    Both {
+        /// Which comparison.
+        job: u32,
+        /// A as JSON.
+        a: String,
+        /// B as JSON.
+        b: String,
+        /// Whether the rows of the log read last take part.
+        with_log: bool,
+    },
+    /// Makes one pair of runs.
+    Pair {
+        /// Of which comparison.
+        job: u32,
+        /// Which.
+        replication: u32,
     },
 }
 
@@ -159,6 +178,12 @@ impl From<Order> for Note {
             Order::Explain { on } => Self { count: u64::from(on), ..Self::new("explain", 0) },
             Order::Trace { run, spot } => Self { count: spot.pack(), ..Self::new("trace", run) },
             Order::ReadLog { name } => Self { text: name, ..Self::new("read_log", 0) },
+            Order::Both { job, a, b, with_log } => {
+                Self { texts: vec![a, b], count: u64::from(with_log), ..Self::new("both", job) }
+            }
+            Order::Pair { job, replication } => {
+                Self { count: u64::from(replication), ..Self::new("pair", job) }
+            }
         }
     }
 }
@@ -167,7 +192,7 @@ impl Note {
     /// The order it is, if it is one.
     #[must_use]
     pub fn order(self) -> Option<Order> {
-        let Self { run, number, text, count, .. } = self;
+        let Self { run, number, text, count, texts, .. } = self;
         Some(match self.what.as_str() {
             "load" => Order::Load { run, scenario: text, at_s: number, with_log: count != 0 },
             "advance" => Order::Advance { run, to_s: number },
@@ -177,6 +202,11 @@ impl Note {
             "explain" => Order::Explain { on: count != 0 },
             "trace" => Order::Trace { run, spot: Spot::unpack(count) },
             "read_log" => Order::ReadLog { name: text },
+            "both" => {
+                let [a, b] = <[String; 2]>::try_from(texts).ok()?;
+                Order::Both { job: run, a, b, with_log: count != 0 }
+            }
+            "pair" => Order::Pair { job: run, replication: count as u32 },
             _ => return None,
         })
     }
@@ -216,6 +246,17 @@ impl From<Answer> for Note {
 }
 
 impl LogRead {
+    /// What it holds, for the classes that it suggests.
+    #[must_use]
+    pub fn contents(&self) -> Contents {
+        Contents {
+            labels: self.labels.clone(),
+            span_s: self.span_s,
+            timed: self.timed,
+            mean_service_s: self.mean_service_s,
+        }
+    }
+
     /// Lines: name, format, figures, then counted lists of rejects, labels and notes.
     fn to_texts(&self) -> Vec<String> {
         let mut out = vec![self.name.clone(), self.format.clone()];
@@ -267,8 +308,23 @@ pub enum Numbers {
     Picture(Picture),
     /// Frames at equal steps, for the history tracks.
     History(HistoryPart),
+    /// The figures of a pair of runs.
+    Pair(Pair),
     /// What became of a request.
     Told(Told),
+}
+
+/// The figures of a pair of runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pair {
+    /// Of which comparison.
+    pub job: u32,
+    /// Which pair.
+    pub replication: u32,
+    /// Figures of A.
+    pub a: Vec<f64>,
+    /// Figures of B.
+    pub b: Vec<f64>,
 }
 
 /// The picture of one moment.
@@ -308,6 +364,19 @@ const HISTORY: f64 = 2.0;
 const TOLD: f64 = 3.0;
 const PICTURE_HEAD: usize = 6;
 const HISTORY_HEAD: usize = 6;
+const PAIR: f64 = 4.0;
+const PAIR_HEAD: usize = 4;
+
+impl Pair {
+    /// As one flat list.
+    #[must_use]
+    pub fn encode(&self) -> Vec<f64> {
+        let mut out = vec![PAIR, f64::from(self.job), f64::from(self.replication), self.a.len() as f64];
+        out.extend_from_slice(&self.a);
+        out.extend_from_slice(&self.b);
+        out
+    }
+}
 
 impl Picture {
     /// As one flat list.
@@ -354,10 +423,10 @@ impl Told {
 }
 
 impl Numbers {
-    /// Reads what [`Picture::encode`] or [`HistoryPart::encode`] wrote.
+    /// Reads what [`Picture::encode`], [`HistoryPart::encode`] or [`Pair::encode`] wrote.
     ///
     /// # Errors
-    /// [`FrameError`] if the list is neither.
+    /// [`FrameError`] if the list is none of them.
     pub fn decode(list: &[f64]) -> Result<Self, FrameError> {
         let kind = *list.first().ok_or(FrameError::Length)?;
         if kind == PICTURE {
@@ -385,6 +454,11 @@ impl Numbers {
                 share: head[4],
                 frames: rest.chunks_exact(each).map(Frame::decode).collect::<Result<_, _>>()?,
             }))
+        } else if kind == PAIR {
+            let (head, rest) = list.split_at_checked(PAIR_HEAD).ok_or(FrameError::Length)?;
+            let (a, b) = rest.split_at_checked(head[3] as usize).ok_or(FrameError::Length)?;
+            let (job, replication) = (head[1] as u32, head[2] as u32);
+            Ok(Self::Pair(Pair { job, replication, a: a.to_vec(), b: b.to_vec() }))
         } else if kind == TOLD {
             Told::decode(&list[1..]).map(Self::Told).ok_or(FrameError::Length)
         } else {
@@ -432,6 +506,8 @@ mod tests {
             Order::Explain { on: true },
             Order::Trace { run: 4, spot: Spot::Waiting { stage: 1, class: 2, nth: 3_000 } },
             Order::ReadLog { name: "a.log".into() },
+            Order::Both { job: 3, a: "{}".into(), b: "[]".into(), with_log: true },
+            Order::Pair { job: 3, replication: 9 },
         ];
         for order in orders {
             assert_eq!(Note::from(order.clone()).order(), Some(order));
@@ -484,6 +560,13 @@ mod tests {
             };
             assert_eq!(Numbers::decode(&part.encode()), Ok(Numbers::History(part)));
         }
+    }
+
+    #[test]
+    fn pairs_survive_the_flat_list() {
+        let pair = Pair { job: 3, replication: 41, a: vec![1.0, 2.0], b: vec![0.5] };
+        assert_eq!(Numbers::decode(&pair.encode()), Ok(Numbers::Pair(pair)));
+        assert!(Numbers::decode(&[PAIR, 1.0, 0.0, 2.0, 1.0]).is_err());
     }
 
     #[test]

@@ -10,6 +10,7 @@
 
 mod access;
 mod build;
+mod contents;
 mod counts;
 mod date;
 mod line;
@@ -19,6 +20,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use contents::Contents;
 pub use counts::{Counts, parse_counts};
 pub use line::{AccessLine, Prefix, RequestLine, kind_of};
 
@@ -123,6 +125,19 @@ pub struct Options<'a> {
     pub scale_counts: Option<f64>,
     /// Most rows; `None` for [`MOST_ROWS`].
     pub most_rows: Option<usize>,
+}
+
+impl Options<'_> {
+    /// How to read what is to be played at once: times within a second are drawn, the same for the same file, and where
+    /// it is not said how long a request took, that follows from its size.
+    #[must_use]
+    pub fn to_play() -> Self {
+        Self {
+            placement: Some(Placement::Random { seed: 1 }),
+            service: Some(ServiceModel::default()),
+            ..Self::default()
+        }
+    }
 }
 
 /// What an access log's rows are labelled by.

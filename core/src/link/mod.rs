@@ -30,11 +30,13 @@ mod view;
 pub use error::LinkError;
 pub use view::{Theme, View};
 
-use crate::scenario::parse::{MAX_JSON_BYTES, Parsed, parse_json};
-use crate::scenario::to_canonical_json;
+use crate::compare::settings;
+use crate::scenario::parse::{MAX_JSON_BYTES, Parsed, from_value, json_value, parse_json, to_json};
 use crate::scenario::v1::{ScenarioV1, VERSION};
+use crate::scenario::{presets, to_canonical_json};
 use alloc::format;
 use alloc::string::String;
+use serde_json::Value;
 use text::{BASE64, CHECK_LENGTH, CROCKFORD};
 
 /// Most characters of a link that are read.
@@ -80,8 +82,47 @@ pub fn encode_readable(parsed: &Parsed) -> String {
 }
 
 fn encode_z(json: &str) -> String {
+    sealed(squeezed('t', json))
+}
+
+/// Text as the payload of a compressed link, without its check.
+fn squeezed(head: char, json: &str) -> String {
     let squeezed = deflate::deflate(json.as_bytes(), deflate::DICTIONARY_1);
-    sealed(format!("t{VERSION}z.{}", text::to_base64(&squeezed)))
+    format!("{head}{VERSION}z.{}", text::to_base64(&squeezed))
+}
+
+/// A second scenario beside the first, as the view parameter `b` carries it: `d1z.<payload>.<check>`, whose payload is the
+/// JSON of an object from paths to what the second has there (`null` for nothing), compressed as a link is.
+#[must_use]
+pub fn encode_other(a: &Parsed, b: &Parsed) -> String {
+    sealed(squeezed('d', &to_json(&Value::Object(settings::patch(&a.wire, &b.wire)))))
+}
+
+/// The second scenario that [`encode_other`] wrote, made from the first; or `preset.NAME`, a built-in one.
+///
+/// # Errors
+/// [`LinkError`]; [`LinkError::Content`] if it was written beside another first scenario.
+pub fn decode_other(a: &Parsed, text: &str) -> Result<Parsed, LinkError> {
+    let text = text.trim();
+    if text.len() > MAX_CHARS {
+        return Err(LinkError::TooLong { chars: text.len() });
+    }
+    if let Some(name) = text.strip_prefix("preset.") {
+        let preset = presets::get(name).ok_or(LinkError::NotALink)?;
+        return Ok(Parsed::from(preset.scenario().wire().clone()));
+    }
+    let (body, check) = text.rsplit_once('.').ok_or(LinkError::CutShort)?;
+    let payload = body.strip_prefix("d1z.").ok_or(LinkError::NotALink)?;
+    if text::check_of(body) != check {
+        return Err(LinkError::Check);
+    }
+    let squeezed = text::from_base64(payload).map_err(|_| LinkError::Content)?;
+    let json =
+        deflate::inflate(&squeezed, deflate::DICTIONARY_1, MAX_JSON_BYTES).ok_or(LinkError::Content)?;
+    let json = String::from_utf8(json).map_err(|_| LinkError::Content)?;
+    let patch = json_value(&json).map_err(LinkError::from_scenario)?;
+    let made = patch.as_object().and_then(|patch| settings::patched(&a.wire, patch));
+    from_value(&made.ok_or(LinkError::Content)?).map_err(LinkError::from_scenario)
 }
 
 fn sealed(link: String) -> String {

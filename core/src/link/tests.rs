@@ -194,3 +194,37 @@ fn the_dictionary_is_frozen() {
         "links already shared depend on every byte of it"
     );
 }
+
+fn of(name: &str) -> Parsed {
+    Parsed::from(presets::get(name).expect("a preset").scenario().wire().clone())
+}
+
+#[test]
+fn a_second_scenario_is_told_by_what_differs() {
+    let a = of("flash-crowd");
+    let mut b = a.clone();
+    b.wire.stages[0].workers += 1;
+    b.wire.title = "Another".into();
+    for (other, most) in [(&a, 20), (&b, 80)] {
+        let text = encode_other(&a, other);
+        assert!(text.len() <= most && text.starts_with("d1z."), "{text}");
+        assert_eq!(decode_other(&a, &text).as_ref(), Ok(other));
+    }
+    assert_eq!(decode_other(&a, &encode_other(&a, &of("mm1"))), Ok(of("mm1")));
+    assert_eq!(decode_other(&a, "preset.mm1"), Ok(of("mm1")));
+}
+
+#[test]
+fn a_damaged_second_scenario_is_refused() {
+    let a = of("flash-crowd");
+    let mut b = a.clone();
+    b.wire.servers.pop();
+    b.wire.stages[1].workers = 7;
+    let text = encode_other(&a, &b);
+    for end in 0..text.len() {
+        assert!(decode_other(&a, &text[..end]).is_err(), "cut at {end}");
+    }
+    let other = decode_other(&of("mm1"), &text);
+    assert_eq!(other, Err(LinkError::Content), "a list of settings that the first scenario has no place for");
+    assert!(decode_other(&a, "preset.unheard-of").is_err());
+}

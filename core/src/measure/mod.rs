@@ -4,6 +4,7 @@
 //! - [`BatchMeans`]: the long-run mean of one run, with an interval or an honest "run longer".
 //! - [`BatchQuantiles`]: the same for quantiles.
 //! - [`Summary`]: one figure over replications, with an interval.
+//! - [`figure`]: numbers written to the digit that their interval carries.
 //! - [`student_t_quantile`]: the law behind both intervals.
 //! - [`proportion`]: how far delays are from the proportions they should have.
 //! - [`History`]: frames at equal steps, turned into columns that can be drawn.
@@ -12,6 +13,7 @@
 
 mod batch;
 pub(crate) mod csv;
+pub mod figure;
 mod histogram;
 mod history;
 pub mod proportion;

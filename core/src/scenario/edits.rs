@@ -53,9 +53,7 @@ pub fn apply(before: &ScenarioV1, set: &SetV1) -> Result<ScenarioV1, ScenarioErr
 /// What differs and may not, as [`may_follow`] says.
 pub fn difference(before: &ScenarioV1, after: &ScenarioV1) -> Result<SetV1, ScenarioError> {
     may_follow(before, after)?;
-    let mut set = Map::new();
-    walk(&full(before), &full(after), &Path::Root, &mut set);
-    Ok(SetV1(set))
+    Ok(SetV1(between(&full(before), &full(after))))
 }
 
 /// Whether a scenario that runs as `before` may go on as `after`.
@@ -210,7 +208,7 @@ pub fn agree_until(a: &ScenarioV1, b: &ScenarioV1) -> Option<u64> {
 }
 
 /// JSON of a scenario with every default written out.
-fn full(wire: &ScenarioV1) -> Value {
+pub(crate) fn full(wire: &ScenarioV1) -> Value {
     let text = parse::to_full_json(wire);
     plain(&serde_json::from_str(&text).expect("what the writer writes is JSON"))
 }
@@ -245,7 +243,7 @@ fn placed(error: ScenarioError, set: &SetV1) -> ScenarioError {
 }
 
 /// Puts a value in its place; what is wrong with the path, if anything is.
-fn put(root: &mut Value, path: &str, new: &Value) -> Result<(), &'static str> {
+pub(crate) fn put(root: &mut Value, path: &str, new: &Value) -> Result<(), &'static str> {
     const UNKNOWN: &str = "the path of a value of the scenario";
     let mut place = root;
     let mut rest = path;
@@ -293,6 +291,27 @@ fn split(path: &str) -> Option<(Step<'_>, &str)> {
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (key, after) = path.split_at(end);
     (!key.is_empty()).then_some((Step::Key(key), after.strip_prefix('.').unwrap_or(after)))
+}
+
+/// Where two values differ, by path: what the second has there.
+pub(crate) fn between(before: &Value, after: &Value) -> Map<String, Value> {
+    let mut set = Map::new();
+    walk(before, after, &Path::Root, &mut set);
+    set
+}
+
+/// The value at a path.
+pub(crate) fn get<'a>(root: &'a Value, path: &str) -> Option<&'a Value> {
+    let (mut place, mut rest) = (root, path);
+    while !rest.is_empty() {
+        let (step, after) = split(rest)?;
+        place = match step {
+            Step::Key(key) => place.get(key)?,
+            Step::Index(index) => place.get(index)?,
+        };
+        rest = after;
+    }
+    Some(place)
 }
 
 /// Writes down where two values differ.

@@ -204,6 +204,14 @@ fn shallow(value: &Value, levels: usize) -> bool {
     }
 }
 
+/// A value as JSON text without spaces, keys in the order of the value's map.
+#[must_use]
+pub fn to_json(value: &Value) -> String {
+    let mut text = String::new();
+    json::push_value(&mut text, value);
+    text
+}
+
 /// Canonical JSON: keys in schema order, no spaces, defaults left out, shortest decimals.
 #[must_use]
 pub fn to_canonical_json(wire: &ScenarioV1) -> String {

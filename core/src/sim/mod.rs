@@ -21,6 +21,7 @@ mod census;
 mod clients;
 mod csv;
 mod edited;
+mod figures;
 pub mod journey;
 mod law;
 mod level;
@@ -256,6 +257,7 @@ struct ClassTally {
     arrived: u64,
     completed: u64,
     good: u64,
+    shed: u64,
     /// Whether it is a class of sessions, whose answer is the first.
     sessions: bool,
     /// In the whole run, sessions that had their first answer within their deadline.
@@ -711,6 +713,7 @@ impl Simulation {
             }
             Err(cause) => {
                 self.note(2, (cause as u64) << 8 | u64::from(class.0));
+                self.tallies[at].shed += u64::from(measured);
                 self.answer_client(client, true);
                 self.retry(Again { class, key, tries: tries + 1, recorded });
             }
@@ -979,6 +982,7 @@ impl Simulation {
         let tally = &mut self.tallies[usize::from(class.0)];
         tally.inside.leave(self.now);
         tally.stayed_ns += u128::from(self.now.since(arrived).as_nanos());
+        tally.shed += u64::from(end == End::TurnedAway && self.now >= self.measure_from);
         self.answer_client(client, end != End::Answered);
         let request = &self.requests[slot as usize];
         if end == End::TurnedAway && !request.given_up {

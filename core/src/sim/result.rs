@@ -51,6 +51,8 @@ pub struct ClassResult {
     pub measured_completed: u64,
     /// Of those, within their deadline.
     pub measured_good: u64,
+    /// Requests turned away in the measured part.
+    pub measured_shed: u64,
     /// Time in queues of requests that arrived in the measured part and were answered.
     pub wait: Histogram,
     /// The same, for an interval of the mean.
@@ -171,6 +173,7 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
             measured_arrived: tally.arrived,
             measured_completed: tally.completed,
             measured_good: tally.good,
+            measured_shed: tally.shed,
             wait: tally.wait.clone(),
             wait_batches: tally.wait_batches.clone(),
             response: tally.response.clone(),

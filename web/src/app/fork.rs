@@ -33,7 +33,12 @@ impl App {
     /// The moment an edit made now takes effect, in whole microseconds, so that nothing that was seen changes; 0 for
     /// the whole run.
     fn edit_us(&self) -> u64 {
-        if self.over() { 0 } else { libm::ceil(self.now_s() * 1e6 - 1e-3).max(0.0) as u64 }
+        // What is compared are two systems, not two histories of one.
+        if self.over() || self.is_comparing() {
+            0
+        } else {
+            libm::ceil(self.now_s() * 1e6 - 1e-3).max(0.0) as u64
+        }
     }
 
     pub(super) fn edit(&mut self, edit: Edit) {
@@ -83,7 +88,7 @@ impl App {
         }
         self.last_edit = (field, self.now_ms);
         self.parsed = parsed;
-        if from_start {
+        if from_start && !self.is_comparing() {
             self.toast = Some((self.words().whole_run_edit.to_owned(), self.now_ms + 4000.0));
         }
         self.rerun();

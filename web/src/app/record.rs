@@ -34,7 +34,7 @@ impl App {
                 let found = self.mark_at(stage, class, (x, y)).filter(|_| self.mode != Mode::Live);
                 match found {
                     Some((of, nth)) => {
-                        self.follow(Spot::Waiting { stage: stage as u8, class: of as u8, nth })
+                        self.follow(Spot::Waiting { stage: stage as u8, class: of as u8, nth });
                     }
                     None => self.obey(ctx, super::Do::Why(stage, class)),
                 }

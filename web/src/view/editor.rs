@@ -46,10 +46,19 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
             </aside>
         };
     }
+    if app.is_comparing() && !app.compare.editing {
+        return html! {
+            <aside class={classes!(class, "table")} id="editor" aria-label={w.editor}>
+                { super::compare::switch(app, link) }
+                <div class="sections">{ super::compare::result(app, link) }</div>
+            </aside>
+        };
+    }
     let wire = app.wire();
     let sections = keys::sections(wire.stages.len(), !wire.servers.is_empty());
     html! {
         <aside {class} id="editor" aria-label={w.editor}>
+            { super::compare::switch(app, link) }
             if app.text.open { { super::text::pane(app, link) } } else {
                 <div class="sections">
                     { for sections.into_iter().enumerate().map(|(i, s)| section(app, link, i, s)) }
@@ -83,7 +92,8 @@ fn section(app: &App, link: &Link, number: usize, section: Section) -> Html {
             <button class="section" aria-expanded={open.to_string()} aria-controls={id.clone()}
                 onclick={on(link, Do::Toggle(section))}>
                 <span class="key" aria-hidden="true">{ if number < 9 { (number + 1).to_string() } else { String::new() } }</span>
-                <span class="name">{name}</span><span class="now">{now}</span>
+                <span class={classes!("name", super::compare::part_class(app, section))}>{name}</span>
+                <span class="now">{now}</span>
             </button>
             if open {
                 <div class="body" {id} role="region">{ body(app, link, section) }</div>
@@ -92,32 +102,43 @@ fn section(app: &App, link: &Link, number: usize, section: Section) -> Html {
     }
 }
 
+/// Name of a section of a scenario.
+pub(super) fn title_of(app: &App, wire: &ScenarioV1, section: Section) -> String {
+    let w = app.words();
+    match section {
+        Section::Traffic => w.traffic.to_owned(),
+        Section::Classifier => w.classifier.to_owned(),
+        Section::Stage(k) => fill(w.stage, &[wire.stages.get(k).map_or("", |stage| &stage.name)]),
+        Section::Balancer => w.balancer.to_owned(),
+        Section::Servers => w.servers.to_owned(),
+        Section::Events => w.events.to_owned(),
+        Section::Run => w.run.to_owned(),
+    }
+}
+
 /// Name of a section and what it says while it is closed.
 pub(super) fn title(app: &App, section: Section) -> (String, String) {
     let w = app.words();
     let wire = app.wire();
-    match section {
+    let now = match section {
         Section::Traffic => {
             let demand = app.story.demand.map(|d| fill(w.capacity_times, &[&figures::ratio(d)]));
-            (w.traffic.to_owned(), demand.unwrap_or_default())
+            demand.unwrap_or_default()
         }
         Section::Classifier => {
             let rules = wire.classes.iter().flat_map(|c| &c.rules).count();
-            (w.classifier.to_owned(), if rules == 0 { w.as_written.to_owned() } else { rules.to_string() })
+            if rules == 0 { w.as_written.to_owned() } else { rules.to_string() }
         }
-        Section::Stage(k) => {
-            let stage = &wire.stages[k];
-            (fill(w.stage, &[&stage.name]), knobs::queue_name(&stage.queue, w).to_owned())
-        }
-        Section::Balancer => (w.balancer.to_owned(), knobs::balancer_name(&wire.balancer, w).to_owned()),
-        Section::Servers => (w.servers.to_owned(), wire.servers.len().to_string()),
+        Section::Stage(k) => knobs::queue_name(&wire.stages[k].queue, w).to_owned(),
+        Section::Balancer => knobs::balancer_name(&wire.balancer, w).to_owned(),
+        Section::Servers => wire.servers.len().to_string(),
         Section::Events => {
             let n = wire.events.len();
-            let now = if n == 0 { w.events_none.to_owned() } else { fill(w.events_some, &[&n.to_string()]) };
-            (w.events.to_owned(), now)
+            if n == 0 { w.events_none.to_owned() } else { fill(w.events_some, &[&n.to_string()]) }
         }
-        Section::Run => (w.run.to_owned(), figures::clock_short(app.horizon_s())),
-    }
+        Section::Run => figures::clock_short(app.horizon_s()),
+    };
+    (title_of(app, wire, section), now)
 }
 
 fn body(app: &App, link: &Link, section: Section) -> Html {

@@ -41,7 +41,12 @@ pub fn page(app: &App, link: &Link) -> Html {
         return handover::embedded(app, link);
     }
     let w = app.words();
-    let class = classes!("shell", app.focus.then_some("focus"), app.prefs.still.then_some("still"));
+    let class = classes!(
+        "shell",
+        app.focus.then_some("focus"),
+        app.prefs.still.then_some("still"),
+        app.is_comparing().then_some("compares")
+    );
     html! {
         <>
             <a class="skip" href="#scene" onclick={skip()}>{w.skip}</a>
@@ -50,9 +55,12 @@ pub fn page(app: &App, link: &Link) -> Html {
                 { shell::top(app, link) }
                 <main class="main">
                     { shell::live_bar(app, link) }
-                    { shell::story(app, link) }
-                    { picture::scene(app, link) }
-                    { compare::view(app, link) }
+                    if app.is_comparing() {
+                        { compare::view(app, link) }
+                    } else {
+                        { shell::story(app, link) }
+                        { picture::scene(app, link) }
+                    }
                     { replay::view(app, link) }
                     { record::view(app, link) }
                     { states::over(app, link) }

@@ -74,11 +74,24 @@ impl Columns {
 
 /// The picture.
 pub(super) fn scene(app: &App, link: &Link) -> Html {
+    scene_of(app, link, app.feed(), &app.refs.scene, &app.refs.picture, false)
+}
+
+/// The picture of one system; `second` if it is the other of two.
+pub(super) fn scene_of(
+    app: &App,
+    link: &Link,
+    feed: Option<&Feed>,
+    scene: &NodeRef,
+    canvas: &NodeRef,
+    second: bool,
+) -> Html {
     let w = app.words();
-    let Some(feed) = app.feed() else {
+    let id = if second { "scene-b" } else { "scene" };
+    let Some(feed) = feed else {
         return html! {
-            <section class="scene" id="scene" tabindex="-1" ref={app.refs.scene.clone()} aria-label={w.picture}>
-                <canvas ref={app.refs.picture.clone()} aria-hidden="true"></canvas>
+            <section class="scene" {id} tabindex="-1" ref={scene.clone()} aria-label={w.picture}>
+                <canvas ref={canvas.clone()} aria-hidden="true"></canvas>
             </section>
         };
     };
@@ -103,8 +116,8 @@ pub(super) fn scene(app: &App, link: &Link) -> Html {
         (feed.scenario.classes.len() > ROOMY_CLASSES).then_some("tight")
     );
     html! {
-        <section {class} id="scene" tabindex="-1" ref={app.refs.scene.clone()} aria-label={w.picture}>
-            <canvas ref={app.refs.picture.clone()} aria-hidden="true"></canvas>
+        <section {class} {id} tabindex="-1" ref={scene.clone()} aria-label={w.picture}>
+            <canvas ref={canvas.clone()} aria-hidden="true"></canvas>
             <div class="cols" {style}>
                 { clients(app, link, feed) }
                 { classifier(app, link, feed) }
@@ -114,7 +127,7 @@ pub(super) fn scene(app: &App, link: &Link) -> Html {
                     { cards(app, link, feed, columns.servers) }
                 }
             </div>
-            { legend(app) }
+            if !app.is_comparing() { { legend(app) } }
         </section>
     }
 }
@@ -125,7 +138,7 @@ fn hit(app: &App, link: &Link, section: Section, label: String) -> Html {
 }
 
 fn open_class(app: &App, section: Section) -> Option<&'static str> {
-    (app.section == Some(section)).then_some("open")
+    super::compare::part_class(app, section).or((app.section == Some(section)).then_some("open"))
 }
 
 fn heading(name: &str, about: &str) -> Html {
@@ -338,7 +351,7 @@ fn workers(app: &App, link: &Link, feed: &Feed, k: usize, view: &StageView, at: 
         knobs::name(knobs::ORDERS, spec.order.word(), w)
     };
     html! {
-        <div class={classes!("comp", "pool")} data-stage={k.to_string()}
+        <div class={classes!("comp", "pool", super::compare::part_class(app, section))} data-stage={k.to_string()}
             style={format!("grid-column:{at}")}>
             { hit(app, link, section, fill(w.say_workers, &[&spec.name, &busy, &all])) }
             { heading(w.workers, about) }

@@ -204,10 +204,14 @@ fn verdict(app: &App, claim: &Claim) -> Html {
 pub(super) fn tabs(app: &App, link: &Link) -> Html {
     let w = app.words();
     let current = |on: bool| if on { "true" } else { "false" };
+    let system = if app.is_comparing() { Do::Mode(Mode::Explore) } else { Do::Sheet(false) };
     html! {
         <nav class="tabs" aria-label={w.sections}>
-            <button aria-current={current(!app.sheet)} onclick={on(link, Do::Sheet(false))}>{w.tab_system}</button>
+            <button aria-current={current(!app.sheet && !app.is_comparing())} onclick={on(link, system)}>
+                {w.tab_system}
+            </button>
             <button aria-current={current(app.sheet)} onclick={on(link, Do::Sheet(!app.sheet))}>{w.tab_edit}</button>
+            { super::compare::tab(app, link) }
             <button onclick={opens(link, Dialog::Share)}>{w.share}</button>
         </nav>
     }

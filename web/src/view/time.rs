@@ -4,9 +4,9 @@ use super::{Link, Typed, glyph, icons, on, text_field};
 use crate::app::{App, Do, Mode, Msg, SPEEDS};
 use crate::draw::tracks::Tone;
 use crate::figures;
-use crate::history::{Tell, name, ticks};
+use crate::history::{Plot, Tell, name, ticks};
 use crate::layout::track_height;
-use crate::words::fill;
+use crate::words::{Words, fill};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -205,15 +205,18 @@ fn tracks(app: &App, link: &Link) -> Html {
         let (name, unit) = name(kind, w);
         html! { <span>{name}<small>{unit}</small></span> }
     });
-    let readings = (0..app.plot.kinds.len()).map(|row| {
-        let parts = app.plot.reading(row, at_s, w).into_iter().map(|(rank, text, tell)| match (rank, tell) {
-            (Some(rank), _) => html! { <span>{ glyph(rank) }{text}</span> },
-            (None, Tell::Main) => html! { <b>{text}</b> },
-            (None, Tell::Side) => html! { <span class="unit">{text}</span> },
-        });
-        html! { <div>{ for parts }</div> }
+    let beside = &app.compare.plot;
+    let readings = app.plot.kinds.iter().enumerate().map(|(row, kind)| {
+        match beside.kinds.iter().position(|other| other == kind) {
+            None => reading(&app.plot, row, at_s, w),
+            Some(other) => {
+                html! { <div class="two">{ reading(&app.plot, row, at_s, w) }{ reading(beside, other, at_s, w) }</div> }
+            }
+        }
     });
-    let hint = if app.has_ghost() {
+    let hint = if app.is_comparing() {
+        app.prefs.language.compare().lines.to_owned()
+    } else if app.has_ghost() {
         w.dotted.to_owned()
     } else if app.computing() {
         fill(w.computing, &[&figures::percent(app.share)])
@@ -236,6 +239,17 @@ fn tracks(app: &App, link: &Link) -> Html {
             <div class="readings">{ for readings }</div>
         </div>
     }
+}
+
+/// What a track reads at a moment. Not copied to where it is used: the page is weighed.
+#[inline(never)]
+fn reading(plot: &Plot, row: usize, at_s: f64, w: &Words) -> Html {
+    let parts = plot.reading(row, at_s, w).into_iter().map(|(rank, text, tell)| match (rank, tell) {
+        (Some(rank), _) => html! { <span>{ glyph(rank) }{text}</span> },
+        (None, Tell::Main) => html! { <b>{text}</b> },
+        (None, Tell::Side) => html! { <span class="unit">{text}</span> },
+    });
+    html! { <div>{ for parts }</div> }
 }
 
 /// The charts in a sentence.
