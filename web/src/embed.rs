@@ -112,7 +112,7 @@ pub fn scale(s: &mut ScenarioV1, base: &ScenarioV1, factor: f64) {
         class.load = base.load.clone();
         match &mut class.load {
             LoadV1::Poisson { rate_per_s } | LoadV1::Deterministic { rate_per_s, .. } => {
-                *rate_per_s *= factor
+                *rate_per_s *= factor;
             }
             LoadV1::Mmpp { phases } => phases.iter_mut().for_each(|phase| phase.rate_per_s *= factor),
             LoadV1::Closed { clients, .. } => {
