@@ -96,7 +96,10 @@ mod tests {
             let (last_class, last_stage) = (frame.classes.len() - 1, frame.stages.len() - 1);
             let class = &frame.classes[last_class];
             assert_eq!(value(&format!("classes[{last_class}].response_sum_s")), class.response_sum_s);
-            assert_eq!(value(&format!("classes[{last_class}].shed.full")), class.shed[0] as f64);
+            assert_eq!(
+                value(&format!("classes[{last_class}].shed.full")),
+                class.shed[Cause::Full as usize] as f64
+            );
             let stage = &frame.stages[last_stage];
             let started = stage.classes[last_class].started as f64;
             assert_eq!(value(&format!("stages[{last_stage}].classes[{last_class}].started")), started);

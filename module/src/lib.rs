@@ -140,7 +140,7 @@ impl Simulation {
     /// If it is no number.
     #[wasm_bindgen(js_name = runUntil)]
     pub fn run_until(&mut self, seconds: f64) -> Result<(), JsValue> {
-        if !(seconds >= 0.0) {
+        if seconds.is_nan() || seconds < 0.0 {
             return Err(Problem::at("seconds", "a number from 0", &seconds.to_string()).into());
         }
         self.run.run_until(Instant::START + Duration::from_secs_f64(seconds.min(1e9)));

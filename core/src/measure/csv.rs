@@ -49,10 +49,8 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Frame;
+    use crate::frame::{ClassFrame, Frame, StageClassFrame, StageFrame};
     use crate::measure::Names;
-    use crate::scenario::presets;
-    use crate::sim::Simulation;
     use crate::time::{Duration, Instant};
 
     #[test]
@@ -63,23 +61,33 @@ mod tests {
 
     #[test]
     fn a_history_has_a_row_a_point_and_nothing_where_nothing_is_known() {
-        let scenario = presets::get("mm1").expect("a preset").scenario();
-        let mut sim = Simulation::new(&scenario, 0, None).expect("runs");
-        let mut history = History::new(Names::from(&scenario), Duration::from_secs_f64(1.0));
-        let mut frame = Frame::default();
-        for second in 0..=5 {
-            sim.run_until(Instant::START + Duration::from_secs_f64(f64::from(second)));
-            sim.frame(&mut frame);
-            history.push(&frame);
+        let names = Names {
+            classes: alloc::vec!["a, b".into()],
+            delay_weights: alloc::vec![1.0],
+            stages: alloc::vec!["serve".into()],
+            ..Names::default()
+        };
+        let mut history = History::new(names, Duration::from_secs_f64(1.0));
+        for second in 0..=5_u64 {
+            history.push(&Frame {
+                now: Instant::from_nanos(second * 1_000_000_000),
+                classes: alloc::vec![ClassFrame { arrived: 7 * second, ..ClassFrame::default() }],
+                stages: alloc::vec![StageFrame {
+                    classes: alloc::vec![StageClassFrame::default()],
+                    ..StageFrame::default()
+                }],
+                ..Frame::default()
+            });
         }
         let csv = history.to_csv();
         let rows: alloc::vec::Vec<&str> = csv.lines().collect();
-        assert!(rows[0].starts_with("t_s,arrived_per_s."), "{}", rows[0]);
+        assert!(rows[0].starts_with("t_s,\"arrived_per_s.a, b\",\"completed_per_s.a, b\","), "{}", rows[0]);
         assert_eq!(rows.len(), 6);
         let columns = history.column_names().len() + 1;
-        assert!(rows.iter().all(|row| row.split(',').count() == columns), "{csv}");
-        let arrived = history.column_at(0).expect("a column").v[2];
-        assert!(rows[3].starts_with(&format!("3,{arrived},")), "{}", rows[3]);
+        assert!(rows[1..].iter().all(|row| row.split(',').count() == columns), "{csv}");
+        // Seven a second arrived; nobody began work, so nobody's wait is known.
+        assert!(rows[3].starts_with("3,7,0,"), "{}", rows[3]);
+        assert!(rows[3].contains(",,"), "{}", rows[3]);
         assert!(!csv.contains("NaN"), "{csv}");
     }
 }

@@ -389,11 +389,9 @@ impl App {
         }
         let Some(scene) = self.refs.scene.cast::<web_sys::HtmlElement>() else { return };
         let (w, h) = (f64::from(scene.client_width()), f64::from(scene.client_height()));
-        let properties = [
-            ("--pw", format!("{w}px")),
-            ("--ph", format!("{h}px")),
-            ("--pz", (PAPER_PX / w.max(1.0)).to_string()),
-        ];
+        // In whole parts of 32: to those Chromium rounds the scale of what is on a canvas, and of nothing else.
+        let zoom = (PAPER_PX / w.max(1.0) * 32.0).floor() / 32.0;
+        let properties = [("--pw", format!("{w}px")), ("--ph", format!("{h}px")), ("--pz", zoom.to_string())];
         for (name, value) in properties {
             let _ = root.style().set_property(name, &value);
         }

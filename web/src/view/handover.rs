@@ -159,18 +159,25 @@ fn snippet(app: &App, link: &Link, text: &str) -> Html {
     }
 }
 
-/// The command that runs this scenario for real. It names the preset if it is one, else the link, or a file where the
-/// link is long.
-fn command(app: &App, file: Option<&str>) -> String {
-    let scenario = match (app.preset, file) {
+/// How a command line names this scenario: the preset if it is one, else the link, or a file where the link is long.
+fn reference(app: &App, file: Option<&str>) -> String {
+    match (app.preset, file) {
         (Some(name), _) => format!("preset:{name}"),
         (None, Some(file)) => format!("'./{file}'"),
         (None, None) => format!("'{}'", crate::link::fragment(&served_scenario(app))),
-    };
-    let servers = app.wire().servers.len().max(1);
-    let upstreams: String =
-        (0..servers).map(|i| format!(" \\\n  --upstream http://127.0.0.1:{}", 9001 + i)).collect();
-    format!("tidegate serve {scenario} \\\n  --listen 127.0.0.1:8080 --admin 127.0.0.1:9900{upstreams}")
+    }
+}
+
+/// The command that runs a scenario with so many servers for real. Where there are none, requests are for files.
+fn command(scenario: &str, servers: usize) -> String {
+    let mut text = format!("tidegate serve {scenario} \\\n  --listen 127.0.0.1:8080 --admin 127.0.0.1:9900");
+    for i in 0..servers {
+        text.push_str(&format!(" \\\n  --upstream http://127.0.0.1:{}", 9001 + i));
+    }
+    if servers == 0 {
+        text.push_str(" \\\n  --files ./public");
+    }
+    text
 }
 
 /// The dialog Run on a real server.
@@ -193,6 +200,7 @@ fn served(app: &App, link: &Link) -> Html {
     let (w, h) = (app.words(), app.prefs.language.handover());
     let chars = if app.preset.is_some() { 0 } else { crate::link::fragment(&served_scenario(app)).len() };
     let file = (chars > WARN_CHARS).then(|| format!("{}.json", app.file_stem()));
+    let servers = app.parsed.wire.servers.len();
     let watch = crate::app::Do::Mode(Mode::Live);
     let go = link.batch_callback(move |_: MouseEvent| {
         vec![Msg::Do(crate::app::Do::Dialog(None)), Msg::Do(watch.clone())]
@@ -207,8 +215,8 @@ fn served(app: &App, link: &Link) -> Html {
                     </button>
                 </p>
             }
-            { copyable(app, link, "serve-command", command(app, file.as_deref()), true) }
-            <p class="soft" style="margin-top:12px">{w.run_more}</p>
+            { copyable(app, link, "serve-command", command(&reference(app, file.as_deref()), servers), true) }
+            <p class="soft" style="margin-top:12px">{ if servers == 0 { h.run_files } else { w.run_more } }</p>
             <p style="margin-top:14px"><button class="button first" onclick={go}>{w.watch_live}</button></p>
         </>
     }
@@ -279,7 +287,18 @@ fn control(app: &App, link: &Link, control: &Control) -> Html {
 
 #[cfg(test)]
 mod tests {
+    use super::command;
     use tidegate_core::scenario::presets;
+
+    #[test]
+    fn a_command_has_an_upstream_for_each_server_or_serves_files() {
+        assert_eq!(
+            command("preset:mm1", 2),
+            "tidegate serve preset:mm1 \\\n  --listen 127.0.0.1:8080 --admin 127.0.0.1:9900 \\\n  \
+             --upstream http://127.0.0.1:9001 \\\n  --upstream http://127.0.0.1:9002"
+        );
+        assert!(command("preset:seda-exp1", 0).ends_with(" \\\n  --files ./public"));
+    }
 
     #[test]
     fn what_a_shell_is_given_needs_no_other_quotes() {

@@ -32,6 +32,7 @@ words! {
     open_full: "Open in Tidegate", "在 Tidegate 中打开";
 
     run_long: "The link is {0} characters long: save the scenario as a file first.", "链接有 {0} 个字符，请先把场景存成文件。";
+    run_files: "Listens on 127.0.0.1:8080 and serves the files of ./public. Put your own folder in its place. Ctrl-C stops it. Then switch to Live to watch it here.", "监听 127.0.0.1:8080，提供 ./public 里的文件，请换成自己的目录。Ctrl-C 停止。然后切到“实况”在这里观看。";
     run_save: "Save {0}", "保存 {0}";
     offline: "offline", "离线";
 
