@@ -8,11 +8,11 @@
 //! writer, limit checks and JSON Schema are derived from it by the macros of [`wire`](super::wire).
 //! Rules that involve more than one field are in [`check`](super::check).
 
-use super::error::ScenarioError;
 use super::wire::{
-    ANY, Defs, Fields, Object, Path, Reader, Rule, Shape, Wire, Writer, above, choice, expect_word, from_to,
-    key, line, list, list_of, prose, read_word, record, usual, whole, words, write_word,
+    ANY, Defs, Described, Field, Fields, Kind, Part, Place, Rule, Shape, Wire, Word, above, choice, from_to, key,
+    line, list, list_of, no_field, prose, record, required, usual, whole, words,
 };
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::Value;
@@ -1161,25 +1161,48 @@ const AT: Rule = whole(0, MAX_US);
 
 /// By hand, as no other type has its fields on the level of another's.
 impl Fields for EventV1 {
+    fn kind(&self) -> &'static Kind {
+        const {
+            &Kind {
+                name: Self::NAME,
+                first: &[Field { key: "at_us", rule: &AT, required: true }],
+                tag: "do",
+                words: ActionV1::WORDS,
+                variants: ActionV1::VARIANTS,
+            }
+        }
+    }
+
+    fn variant(&self) -> usize {
+        self.action.variant()
+    }
+
+    fn reset(&mut self, variant: usize) {
+        self.action = ActionV1::of(variant);
+    }
+
+    fn usual(&self) -> Box<dyn Fields> {
+        Box::new(Self { at_us: 0, action: ActionV1::of(self.variant()) })
+    }
+
+    fn field(&self, i: usize) -> &dyn Wire {
+        i.checked_sub(1).map_or(&self.at_us, |i| self.action.field(i))
+    }
+
+    fn field_mut(&mut self, i: usize) -> &mut dyn Wire {
+        match i.checked_sub(1) {
+            None => &mut self.at_us,
+            Some(i) => self.action.field_mut(i),
+        }
+    }
+}
+
+impl Described for EventV1 {
     const NAME: &'static str = "event";
     const DOC: &'static str = "Something that happens at a moment of the run.";
 
-    fn read_fields(from: &mut Object<'_>, reader: &mut Reader) -> Self {
-        Self { at_us: from.field("at_us", None, &AT, reader), action: ActionV1::read_fields(from, reader) }
-    }
-
     fn empty() -> Self {
         Self { at_us: 0, action: ActionV1::empty() }
-    }
-
-    fn write_fields(&self, to: &mut Writer<'_>) {
-        to.field("at_us", &self.at_us, None);
-        self.action.write_fields(to);
-    }
-
-    fn check_fields(&self, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-        self.at_us.check(&AT, &Path::Key(path, "at_us"), errors);
-        self.action.check_fields(path, errors);
     }
 
     fn shapes(defs: &mut Defs) -> Vec<Shape> {
