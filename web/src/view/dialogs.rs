@@ -1,6 +1,7 @@
 //! Dialogs: presets, Share, Run on a real server, keys. Native `dialog` elements, always on the page; which one
 //! is open is state.
 
+use super::markup::html;
 use super::{Link, choose, icons, on};
 use crate::app::{App, Dialog, Do, Msg};
 use crate::figures;

@@ -7,6 +7,7 @@ use crate::knobs::{self, Choice, Kind, Knob, Unit, at};
 use crate::words::{Word, fill};
 use serde_json::Value;
 use std::rc::Rc;
+use super::markup::html;
 use yew::prelude::*;
 
 /// More knobs than this are behind a line that opens.

@@ -6,6 +6,7 @@ mod editor;
 mod handover;
 pub(crate) mod icons;
 mod knobs;
+pub(crate) mod markup;
 mod pick;
 mod picture;
 mod record;
@@ -23,6 +24,7 @@ use crate::draw::Mark;
 use crate::draw::Theme;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
+use markup::html;
 use yew::html::Scope;
 use yew::prelude::*;
 

@@ -1,6 +1,7 @@
 //! The text of the picture: one element a part, laid out by the style sheet, with the canvas behind.
 
 use super::pick::badge;
+use super::markup::html;
 use super::{Link, glyph, on};
 use crate::app::{App, Do, Section};
 use crate::draw::PictureModel;

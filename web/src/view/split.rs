@@ -12,6 +12,7 @@ use crate::words::{Word, Words, fill};
 use tidegate_core::control::split::{Model, Regulator, step_response};
 use tidegate_core::frame::{LoopFrame, SplitState};
 use tidegate_core::scenario::v1::SplitByV1;
+use super::markup::html;
 use yew::prelude::*;
 
 /// Periods shown of a response.
