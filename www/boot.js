@@ -2,7 +2,9 @@
 // Everything else is Rust; see web/src.
 
 const asked = new URLSearchParams(location.hash.slice(1).replace(/^t[^&]*/, ""));
-const kept = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
+// An embedded page keeps nothing in the browser and reads nothing that was kept.
+const embedded = asked.get("embed") === "1";
+const kept = (key) => { try { return embedded ? null : localStorage.getItem(key); } catch { return null; } };
 
 const theme = asked.get("theme") || kept("tidegate.theme") || "system";
 const dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
@@ -16,7 +18,16 @@ const say = (title, text) => {
   document.getElementById("boot-title").textContent = title;
   document.getElementById("boot-text").textContent = text;
 };
-if (chinese) say("正在载入模拟器", "约三分之一兆字节，仅此一次。你在这里做的一切都不会离开本浏览器。");
+if (chinese) say("正在载入模拟器", "约半兆字节，仅此一次，之后断网也能用。你在这里做的一切都不会离开本浏览器。");
+if (embedded) {
+  const style = document.createElement("link");
+  style.rel = "stylesheet";
+  style.href = "embed.css";
+  document.head.append(style);
+}
+
+// What the program loads when somebody asks for it.
+globalThis.tidegate = { handover: () => import("./handover.js") };
 
 try {
   if (typeof WebAssembly !== "object") throw new Error("no WebAssembly");
@@ -36,3 +47,7 @@ try {
   }
   throw reason;
 }
+
+// From now on without a network, too; `none`, so that a new version is noticed in the list it imports. A browser that
+// allows no such thing (plain HTTP, private windows) goes without.
+if (!embedded) navigator.serviceWorker?.register("./sw.js", { updateViaCache: "none" }).catch(() => {});

@@ -22,17 +22,19 @@
 //! assert!(matches!(gateway.done(later, job, Outcome::Completed), Step::Left(left) if left.good));
 //! ```
 
-use crate::admission::{QueueControl, Verdict};
+use crate::admission::{About, QueueControl, Told, Verdict};
 use crate::balance::{Balancing, Decision, FIRST_DRAW, HashBy, Left, LoadReport, Seat, Servers};
 use crate::frame::{Cause, ClassFrame, DecisionFrame, Frame, ServerFrame, StageClassFrame, StageFrame};
 use crate::id::{ClassId, JobId, ServerId, StageId};
 use crate::jobs::{Job, Jobs, NONE, Place};
 use crate::scenario::v1::QueueV1;
-use crate::scenario::{Levels, Scenario, ServerSpec, StageSpec};
+use crate::scenario::{Levels, Scenario, ScenarioError, ServerSpec, edits};
 use crate::stage::{Ended, Next, Stage};
 use crate::time::{Duration, Instant};
-use crate::unit::Chance;
+use crate::unit::{Chance, mix};
+use alloc::boxed::Box;
 use alloc::collections::BinaryHeap;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -137,6 +139,23 @@ pub struct Departure {
     pub good: bool,
 }
 
+/// Where a job inside is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// On a worker, not waiting.
+    pub working: bool,
+    /// Its stage.
+    pub stage: StageId,
+    /// The priority level it waits in, or waited in.
+    pub level: u8,
+    /// The server it is at, if it is at one.
+    pub server: Option<ServerId>,
+    /// When it came to where it is: into its level, or to its worker.
+    pub since: Instant,
+    /// Waits at the stages before, and at this one once it works.
+    pub waited: Duration,
+}
+
 /// Counts of one class over all stages, since the run began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
@@ -157,6 +176,9 @@ type Expiry = Reverse<(Instant, u64, JobId)>;
 /// The policy engine behind simulator, server and replay.
 #[derive(Clone, Debug)]
 pub struct Gateway {
+    /// What it runs, without edits.
+    scenario: Arc<Scenario>,
+    seat: u64,
     jobs: Jobs,
     stages: Vec<Stage>,
     /// The servers as each of the gateways in front of them sees them; mostly one.
@@ -165,8 +187,11 @@ pub struct Gateway {
     hashes: Option<HashBy>,
     counts: Vec<Counts>,
     levels: Levels,
-    /// Whether a stage is asked about jobs at the entry that are still to come to it.
-    asks_ahead: bool,
+    /// Whether more than the first stage's verdict is wanted at the entry: a stage is asked about jobs that are still
+    /// to come to it, or verdicts are written down.
+    asks_more: bool,
+    /// What was decided last, if that is being written down.
+    told: Option<Box<Told>>,
     /// Whether a queue control wants to know response times.
     hears_responses: bool,
     /// Whether something happens at a stage by itself as time passes.
@@ -192,12 +217,14 @@ impl Gateway {
     pub fn seated(scenario: &Scenario, seat: u64) -> Self {
         let stages: Vec<Stage> =
             (0..scenario.stages.len()).map(|at| Stage::new(scenario, StageId(at as u8))).collect();
-        let has_rate = |spec: &StageSpec| matches!(spec.queue, QueueV1::AdaptiveRate { .. });
         Self {
+            scenario: Arc::new(scenario.without_edits()),
+            seat,
             jobs: Jobs::default(),
             levels: scenario.levels.clone(),
-            asks_ahead: stages.iter().any(|stage| stage.control.at_entry()),
-            hears_responses: scenario.stages.iter().any(has_rate),
+            asks_more: stages.iter().any(|stage| stage.control.at_entry()),
+            told: None,
+            hears_responses: hears_responses(scenario),
             timed: scenario.reports || stages.iter().any(Stage::is_timed) || Balancing::is_timed(scenario),
             stages,
             balancing: (0..u64::from(scenario.gateways))
@@ -208,6 +235,87 @@ impl Gateway {
             dirty: 0,
             next_ticket: 0,
             expiries: BinaryHeap::new(),
+        }
+    }
+
+    /// Goes on by another scenario of the same shape, from `now` on.
+    ///
+    /// Who waits keeps waiting where it does, and was judged once; what is in work stays there, and workers that are too
+    /// many are given up as they finish. Policies whose settings are the same keep what they know, others begin anew; what
+    /// is in flight, which servers are up and what jobs were found to cost is known to all of them. `poll` afterwards.
+    ///
+    /// # Errors
+    /// What differs and may not, as [`edits::may_follow`] says; then nothing has changed.
+    pub fn reconfigure(&mut self, now: Instant, scenario: &Scenario) -> Result<(), ScenarioError> {
+        let (before, scenario) = (Arc::clone(&self.scenario), &scenario.without_edits());
+        edits::may_follow(before.wire(), scenario.wire())?;
+        if *before == *scenario {
+            return Ok(());
+        }
+        for (at, balancing) in self.balancing.iter_mut().enumerate() {
+            balancing.reconfigure(now, &before, scenario, Seat(self.seat.wrapping_add(at as u64)));
+        }
+        for stage in &mut self.stages {
+            let expired = !stage.sheds_expired;
+            stage.reconfigure(&mut self.jobs, now, &before, scenario);
+            let waiting =
+                if expired && stage.sheds_expired { stage.lanes.all(&self.jobs) } else { Vec::new() };
+            for slot in waiting {
+                let Job { deadline, ticket, .. } = self.jobs[slot];
+                // Who was late already when it did not matter is not turned away for it.
+                if now < deadline && deadline != Instant::NEVER {
+                    self.expiries.push(Reverse((deadline, ticket, self.jobs.id(slot))));
+                }
+            }
+        }
+        let hashes = scenario.balancer.hashes();
+        if self.hashes != hashes {
+            self.rehash();
+        }
+        self.hashes = hashes;
+        self.levels = scenario.levels.clone();
+        self.asks_more = self.told.is_some() || self.stages.iter().any(|stage| stage.control.at_entry());
+        self.hears_responses = hears_responses(scenario);
+        self.timed = scenario.reports
+            || self.stages.iter().any(Stage::is_timed)
+            || Balancing::is_timed(scenario)
+            || self.balancing.iter().any(|balancing| balancing.next_at() != Instant::NEVER);
+        self.dirty = self.stages.iter().enumerate().fold(0, |all, (at, _)| all | 1 << at);
+        self.scenario = Arc::new(scenario.clone());
+        Ok(())
+    }
+
+    /// Another number whenever the gateway has decided something: turned somebody away, picked a server, or changed workers,
+    /// a split or the size of batches.
+    #[must_use]
+    pub fn decided(&self) -> u64 {
+        let sheds = self.counts.iter().flat_map(|counts| counts.shed).sum::<u64>();
+        let picks = self.balancing.iter().flat_map(|one| one.servers().iter()).map(|server| server.picked);
+        let workers = self.stages.iter().flat_map(|stage| {
+            let split = stage.slots.split().iter().copied();
+            split.chain([stage.slots.workers(), stage.batch_size()]).map(u64::from)
+        });
+        core::iter::once(sheds).chain(picks).chain(workers).fold(0, |all, one| mix(all ^ one))
+    }
+
+    /// About how many bytes it takes, of what grows with the jobs inside.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.jobs.held_bytes() + self.expiries.len() * core::mem::size_of::<Expiry>()
+    }
+
+    /// The scenario in force.
+    #[must_use]
+    pub const fn scenario(&self) -> &Arc<Scenario> {
+        &self.scenario
+    }
+
+    /// Spreads those who wait over what a balancer hashes: who they are is not known any more.
+    fn rehash(&mut self) {
+        for stage in &self.stages {
+            for slot in stage.lanes.all(&self.jobs) {
+                let job = &mut self.jobs[slot];
+                job.key = mix(job.chance.0) as u32;
+            }
         }
     }
 
@@ -227,6 +335,9 @@ impl Gateway {
         counts.arrived += 1;
         if let Verdict::Shed(cause) = verdict {
             counts.shed[cause as usize] += 1;
+            if let Some(told) = &mut self.told {
+                told.shed = Some((class, now));
+            }
             return Err(cause);
         }
         counts.in_system += 1;
@@ -424,6 +535,68 @@ impl Gateway {
     /// Begins or ends to write down how servers are picked; see [`last_decision`](Self::last_decision).
     pub fn write_decisions(&mut self, on: bool) {
         self.each_balancing(|balancing| balancing.write_decisions(on));
+    }
+
+    /// Begins to write down how jobs are judged; see [`told`](Self::told). It changes nothing about what is decided, and
+    /// costs next to nothing but for those it is about.
+    pub fn tell(&mut self, about: About) {
+        self.told = Some(Box::new(Told { about, ..Told::default() }));
+        self.asks_more = true;
+    }
+
+    /// What was decided last about who may wait, if that is being written down.
+    #[must_use]
+    pub fn told(&self) -> Option<&Told> {
+        self.told.as_deref()
+    }
+
+    /// The job that is number `nth` of those of a class that wait at a stage, from the head of the highest level down:
+    /// when it arrived. `None` if fewer wait there.
+    #[must_use]
+    pub fn waiting(&self, stage: StageId, class: ClassId, nth: u32) -> Option<Instant> {
+        let lanes = &self.stages.get(usize::from(stage.0))?.lanes;
+        let mut left = nth;
+        for level in (0..lanes.level_count()).rev() {
+            let here = lanes.lane_len(level, usize::from(class.0));
+            if left >= here {
+                left -= here;
+                continue;
+            }
+            let mut slot = lanes.head(level as u8, class.0);
+            for _ in 0..left {
+                slot = self.jobs[slot].next;
+            }
+            return Some(self.jobs[slot].arrived);
+        }
+        None
+    }
+
+    /// The job of a class that arrived at this very moment and is still inside.
+    #[must_use]
+    pub fn arrived_at(&self, class: ClassId, at: Instant) -> Option<JobId> {
+        self.jobs.all().find(|(_, job)| job.class == class && job.arrived == at).map(|(id, _)| id)
+    }
+
+    /// The job that was sent to a server last of those still there: its class and when it arrived.
+    #[must_use]
+    pub fn last_at(&self, server: ServerId) -> Option<(ClassId, Instant)> {
+        let there = self.jobs.all().filter(|(_, job)| job.server == Some(server));
+        there.max_by_key(|(_, job)| (job.queued, job.ticket)).map(|(_, job)| (job.class, job.arrived))
+    }
+
+    /// How many of a class have left which way: answered, failed, left by their clients, and turned away by [`Cause`].
+    pub(crate) fn left_of(&self, class: ClassId) -> [u64; 7] {
+        let Counts { completed, failed, cancelled, shed: [a, b, c, d], .. } =
+            self.counts[usize::from(class.0)];
+        [completed, failed, cancelled, a, b, c, d]
+    }
+
+    /// Where a job is; `None` if it has left.
+    #[must_use]
+    pub fn whereabouts(&self, job: JobId) -> Option<Whereabouts> {
+        let slot = self.jobs.find(job)?;
+        let Job { place, stage, level, server, since, waited, .. } = self.jobs[slot];
+        Some(Whereabouts { working: place == Place::Working, stage, level, server, since, waited })
     }
 
     /// The last pick of a server, if they are being written down.
@@ -665,7 +838,7 @@ impl Gateway {
     /// Judges a job at the door: by the first stage, and by every later one that wants to be asked there.
     #[inline(always)]
     fn judge_entry(&mut self, now: Instant, class: ClassId, correction: u8, chance: Chance) -> Verdict {
-        if self.asks_ahead {
+        if self.asks_more {
             return self.judge_ahead(now, class, correction, chance);
         }
         let can_start = self.can_start(0);
@@ -679,7 +852,7 @@ impl Gateway {
         let mut verdict = Verdict::Admit;
         for at in 0..self.stages.len() {
             if at == 0 || self.stages[at].control.at_entry() {
-                let one = self.judge(at, now, class, correction, chance);
+                let one = self.judge(at, now, (class, now), correction, chance);
                 if verdict == Verdict::Admit {
                     verdict = one;
                 }
@@ -688,11 +861,23 @@ impl Gateway {
         verdict
     }
 
-    fn judge(&mut self, at: usize, now: Instant, class: ClassId, correction: u8, chance: Chance) -> Verdict {
+    fn judge(
+        &mut self,
+        at: usize,
+        now: Instant,
+        (class, arrived): (ClassId, Instant),
+        correction: u8,
+        chance: Chance,
+    ) -> Verdict {
         let can_start = self.can_start(at);
         let stage = &mut self.stages[at];
         let standing = stage.standing(class, correction);
-        stage.judge(now, class, standing, can_start, chance)
+        match &mut self.told {
+            Some(told) if told.wants(class, arrived) => {
+                told.judged(stage.judge_aloud(now, class, standing, can_start, chance))
+            }
+            _ => stage.judge(now, class, standing, can_start, chance),
+        }
     }
 
     /// Lets time do its part at every stage.
@@ -718,14 +903,14 @@ impl Gateway {
     fn advance(&mut self, now: Instant, slot: u32, next: usize) -> Step {
         let job = &mut self.jobs[slot];
         job.stage = StageId(next as u8);
-        let (class, correction, chance) = (job.class, job.correction, job.chance);
+        let (class, arrived, correction, chance) = (job.class, job.arrived, job.correction, job.chance);
         let verdict = if self.stages[next].control.at_entry() {
             let can_start = self.can_start(next);
             let stage = &mut self.stages[next];
             let standing = stage.standing(class, correction);
             stage.judge_late(now, class, standing, can_start)
         } else {
-            self.judge(next, now, class, correction, chance)
+            self.judge(next, now, (class, arrived), correction, chance)
         };
         match verdict {
             Verdict::Admit => {
@@ -741,7 +926,10 @@ impl Gateway {
 
     /// A job inside is turned away at its present stage: what was worked on it was for nothing.
     fn shed(&mut self, slot: u32, cause: Cause) {
-        let Job { class, stage, worked, .. } = self.jobs[slot];
+        let Job { class, stage, worked, arrived, .. } = self.jobs[slot];
+        if let Some(told) = &mut self.told {
+            told.shed = Some((class, arrived));
+        }
         self.stages[usize::from(stage.0)].wasted_ns += u128::from(worked.as_nanos());
         let counts = &mut self.counts[usize::from(class.0)];
         counts.shed[cause as usize] += 1;
@@ -788,6 +976,11 @@ impl Gateway {
             self.dirty |= 1 << at;
         }
     }
+}
+
+/// Whether a queue control wants to know response times.
+fn hears_responses(scenario: &Scenario) -> bool {
+    scenario.stages.iter().any(|spec| matches!(spec.queue, QueueV1::AdaptiveRate { .. }))
 }
 
 /// The slot of a job that waits, at whatever stage.

@@ -144,10 +144,23 @@ impl Jobs {
         self.free.push(slot);
     }
 
+    /// About how many bytes it takes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.table.len() * core::mem::size_of::<Job>()
+    }
+
     /// The slot of a job that is still here.
     pub(crate) fn find(&self, id: JobId) -> Option<u32> {
         let job = self.table.get(id.slot as usize)?;
         (job.generation == id.generation && job.place != Place::Gone).then_some(id.slot)
+    }
+
+    /// Every job that is here.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (JobId, &Job)> {
+        (0..).zip(&self.table).filter(|(_, job)| job.place != Place::Gone).map(|(slot, job)| {
+            let generation = job.generation;
+            (JobId { slot, generation }, job)
+        })
     }
 
     pub(crate) fn id(&self, slot: u32) -> JobId {

@@ -192,7 +192,7 @@ fn media_type(name: &str) -> &'static str {
         "png" => "image/png",
         "ico" => "image/x-icon",
         "woff2" => "font/woff2",
-        "txt" | "md" | "toml" => "text/plain; charset=utf-8",
+        "txt" | "md" | "toml" | "ts" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
 }

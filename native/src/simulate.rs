@@ -66,7 +66,7 @@ pub(crate) fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     let report = Report::of(&scenario, &runs);
     let speed = Speed { wall_s, events_per_s: report.events as f64 / wall_s.max(1e-9) };
     let text = match args.format {
-        Format::Csv => tabulate::csv(&report),
+        Format::Csv => report.to_csv(),
         Format::Table => tabulate::table(&scenario, &report, speed),
         Format::Json => {
             let mut object = report.to_json(&scenario);

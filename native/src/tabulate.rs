@@ -1,9 +1,7 @@
-//! A report for people (tables) and for spreadsheets (CSV).
+//! A report for people: tables.
 //!
 //! Tables are honest before they are neat: a mean comes with its 95 % interval and no digit beyond it; a mean without an
 //! interval reads "run longer", with the reason below; what is only roughly known has a `~`.
-
-use std::fmt::Write as _;
 
 use tidegate_core::frame::Cause;
 use tidegate_core::scenario::Scenario;
@@ -261,64 +259,6 @@ fn closing(report: &Report, speed: Speed) -> String {
     )
 }
 
-/// The report as comma-separated values (RFC 4180), one row a class, times in seconds; empty where nothing is known.
-pub(crate) fn csv(report: &Report) -> String {
-    let mut head = vec!["class".to_owned(), "arrived".into(), "completed".into(), "good".into()];
-    head.extend(Cause::ALL.map(|cause| format!("shed_{}", cause.name())));
-    head.extend(
-        ["failed", "in_system", "arrivals_per_s", "throughput_per_s", "goodput_per_s"].map(str::to_owned),
-    );
-    for time in ["wait", "response"] {
-        let fields = ["mean_s", "ci95_lo_s", "ci95_hi_s"].map(str::to_owned);
-        let quantiles = QUANTILES.map(|(name, _)| format!("{name}_s"));
-        head.extend(
-            fields
-                .into_iter()
-                .chain(quantiles)
-                .chain(["max_s".to_owned()])
-                .map(|field| format!("{time}_{field}")),
-        );
-    }
-    let mut out = head.join(",") + "\n";
-    for class in &report.classes {
-        let mut row = vec![Some(class.arrived), Some(class.completed), Some(class.good)];
-        row.extend(class.shed.map(Some));
-        row.extend(
-            [
-                class.failed,
-                class.in_system,
-                class.arrivals_per_s,
-                class.throughput_per_s,
-                class.goodput_per_s,
-            ]
-            .map(Some),
-        );
-        for figure in [&class.wait_s, &class.response_s] {
-            let interval = figure.ci95.as_ref().ok();
-            row.extend([figure.mean, interval.map(|ends| ends.0), interval.map(|ends| ends.1)]);
-            row.extend(figure.quantiles);
-            row.push(figure.max);
-        }
-        out += &quoted(&class.name);
-        for field in row {
-            out.push(',');
-            if let Some(number) = field {
-                let _ = write!(out, "{number}");
-            }
-        }
-        out.push('\n');
-    }
-    out
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -366,11 +306,5 @@ mod tests {
         let unknown =
             ProportionReport { below_overload: false, error: None, in_band: [None; 2], ..proportion };
         assert_eq!(errors(&unknown), "1.80 workers moved each 5 s");
-    }
-
-    #[test]
-    fn names_are_quoted_where_csv_needs_it() {
-        assert_eq!(quoted("gold"), "gold");
-        assert_eq!(quoted("a, \"b\""), "\"a, \"\"b\"\"\"");
     }
 }

@@ -123,6 +123,9 @@ fn value_of(field: &Value) -> String {
     match field["type"].as_str() {
         Some("boolean") => String::from("`true` or `false`"),
         Some("string") => format!("text, {} characters", between(&field["minLength"], &field["maxLength"])),
+        Some("object") => {
+            format!("object of {} paths", between(&field["minProperties"], &field["maxProperties"]))
+        }
         Some("array") => {
             let of = match value_of(&field["items"]) {
                 item if item.starts_with('[') => item,

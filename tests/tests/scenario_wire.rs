@@ -525,6 +525,7 @@ impl Choices {
             gateways: self.whole(1, 16) as u8,
             servers,
             events,
+            edits: Vec::new(),
         }
     }
 }

@@ -4,6 +4,8 @@
 //! rendered four times a second, canvases at display rate, and at most one frame is on its way from the worker.
 
 pub mod compare;
+pub mod find;
+mod fork;
 pub mod handover;
 pub mod record;
 pub mod replay;
@@ -31,7 +33,7 @@ use tidegate_core::scenario::{Newer, Parsed, Scenario, ScenarioError, presets};
 use tidegate_core::sim;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use web_sys::{HtmlCanvasElement, HtmlElement, KeyboardEvent, MessageEvent};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement, KeyboardEvent, MessageEvent};
 use yew::prelude::*;
 
 /// Text is rendered this often, in milliseconds.
@@ -62,7 +64,7 @@ fn speed_to_watch(span_s: f64, most_s: f64) -> f64 {
     speed
 }
 
-/// Slowest and fastest speed.
+/// Slowest and fastest speed; beyond it there is only as fast as it goes, which is infinite.
 pub const SPEEDS: (f64, f64) = (0.05, 1000.0);
 
 /// What the page looks at.
@@ -109,6 +111,10 @@ pub enum Dialog {
     Serve,
     /// The keys.
     Keys,
+    /// The palette.
+    Palette,
+    /// The state as a table.
+    Table,
 }
 
 /// Something said over the picture until it is answered.
@@ -191,8 +197,10 @@ pub enum Do {
     Move(f64),
     /// Forward (or back) by one small step.
     Step(bool),
-    /// One event of the calendar.
-    StepEvent,
+    /// One event of the calendar forward or back.
+    StepEvent(bool),
+    /// To the next decision of the gateway.
+    StepDecision,
     /// To the next (or previous) planned event.
     NextFlag(bool),
     /// Sets the speed.
@@ -221,6 +229,10 @@ pub enum Do {
     Preset(&'static str),
     /// Takes the last edit back.
     Undo,
+    /// Makes it again.
+    Redo,
+    /// Lets the run begin with the values it ends with.
+    FoldEdits,
     /// Copies text.
     Copy(String),
     /// Picture only.
@@ -255,6 +267,8 @@ pub enum Do {
     Compare(compare::Do),
     /// Handing over.
     Hand(handover::Do),
+    /// Finding.
+    Find(find::Do),
     /// The text view.
     Text(text::Do),
     /// The tour.
@@ -379,14 +393,20 @@ pub struct App {
     pub picture: Picture,
     /// A short message, until a moment.
     pub toast: Option<(String, f64)>,
-    /// Whether an edit can be taken back.
+    /// What edits can be taken back to.
     pub undo: Vec<Parsed>,
+    /// What was taken back, and can be made again.
+    pub redo: Vec<Parsed>,
+    /// The scenario that runs, checked, with all that its edits make of it.
+    pub checked: Option<Scenario>,
     /// The scene, the canvases, and what is moved at display rate.
     pub refs: Refs,
     /// Compare.
     pub compare: compare::State,
     /// Handing over.
     pub handover: handover::State,
+    /// What is looked for.
+    pub find: find::State,
     /// The text view.
     pub text: text::State,
     /// The tour.
@@ -414,6 +434,8 @@ pub struct App {
     track_version: u64,
     plotted: (u64, u32, Mode, Option<usize>),
     layout_due: bool,
+    /// Width and height of the scene when it was last rendered, in CSS pixels.
+    scene_px: (i32, i32),
     /// Whether the cards of servers have room for loads.
     loaded: bool,
     paint_due: bool,
@@ -457,6 +479,9 @@ impl Component for App {
 
     fn create(ctx: &Context<Self>) -> Self {
         let address = Address::parse(&window().location().hash().unwrap_or_default());
+        let handover = handover::State::of(&address);
+        let embedded = handover.embed.is_some();
+        crate::prefs::keep_nothing(embedded);
         let prefs = Prefs::load(address.get("lang"), address.get("theme"));
         let first = &presets::ALL[0];
         let mut app = Self {
@@ -470,7 +495,7 @@ impl Component for App {
             run: None,
             share: 0.0,
             done: None,
-            playing: !prefs.still,
+            playing: !prefs.still && !embedded,
             speed: 1.0,
             reached: None,
             log: None,
@@ -493,11 +518,14 @@ impl Component for App {
             picture: Picture::new(),
             toast: None,
             undo: Vec::new(),
+            redo: Vec::new(),
+            checked: None,
             refs: Refs::default(),
             compare: compare::State::default(),
-            handover: handover::State::default(),
+            handover,
+            find: find::State { hint: Prefs::kept("dragged").is_none(), ..find::State::default() },
             text: text::State::default(),
-            tour: tour::State::default(),
+            tour: tour::State::new(address.get("embed").is_some()),
             record: record::State::default(),
             replay: replay::State::default(),
             next: None,
@@ -518,6 +546,7 @@ impl Component for App {
             track_version: 0,
             plotted: (u64::MAX, 0, Mode::Explore, None),
             layout_due: true,
+            scene_px: (0, 0),
             loaded: false,
             paint_due: true,
             text_due: true,
@@ -589,7 +618,13 @@ impl Component for App {
             start_painting(ctx.link());
         }
         view::sync_dialogs(self.dialog);
-        if self.layout_due {
+        self.focus_wanted();
+        self.point_at_step();
+        // Words above the picture, or a wider editor, leave it another size.
+        let scene = self.refs.scene.cast::<HtmlElement>();
+        let size = scene.map_or((0, 0), |scene| (scene.client_width(), scene.client_height()));
+        if self.layout_due || size != self.scene_px {
+            self.scene_px = size;
             self.measure();
         }
         self.place_playhead();
@@ -689,15 +724,20 @@ impl App {
         }
         self.dress();
         if let Some(play) = address.get("play") {
-            self.playing = play != "0" && !self.prefs.still;
+            self.playing = play != "0" && !self.prefs.still && !self.embedded();
         }
         self.dialog = match address.get("open") {
             Some("presets") => Some(Dialog::Presets),
             Some("share") => Some(Dialog::Share),
             Some("serve") => Some(Dialog::Serve),
             Some("keys") => Some(Dialog::Keys),
-            _ => self.dialog,
+            _ => None,
         };
+        if let Some(step) = address.number("tour").filter(|_| address.get("embed").is_none()) {
+            self.tour(ctx, tour::Do::To((step as usize).clamp(1, tour::STEPS.len()) - 1));
+            return;
+        }
+        self.tour.step = None;
         let at_s = address.number("at").unwrap_or(0.0);
         self.claim = None;
         match (&address.link, address.get("preset")) {
@@ -714,7 +754,9 @@ impl App {
                 Err(share::Refusal::Damaged(reason)) => self.refuse(Notice::Damaged(reason)),
                 Err(share::Refusal::Bad(reason)) => self.refuse(Notice::Bad(reason)),
             },
-            (None, Some(name)) if presets::get(name).is_some() => self.open_preset(name, at_s),
+            (None, Some(name)) if presets::get(name).is_some() || name == crate::gallery::EMPTY => {
+                self.open_preset(name, at_s);
+            }
             (None, Some(name)) => self.refuse(Notice::Damaged(format!("preset: {name}"))),
             (None, None) => {
                 // An address without a scenario keeps what runs, and begins with the first preset.
@@ -751,6 +793,11 @@ impl App {
     }
 
     fn open_preset(&mut self, name: &str, at_s: f64) {
+        if name == crate::gallery::EMPTY
+            && let Ok(parsed) = tidegate_core::scenario::parse_json(crate::gallery::EMPTY_JSON)
+        {
+            return self.open(parsed, None, 0.0);
+        }
         let Some(preset) = presets::get(name) else { return };
         self.open(preset_parsed(preset), Some(preset.name), at_s);
     }
@@ -763,10 +810,13 @@ impl App {
                 self.parsed = parsed;
                 self.preset = preset;
                 self.undo.clear();
+                self.redo.clear();
                 self.wrong.clear();
+                self.text.forget();
                 self.ghost = None;
                 self.with_log = false;
                 self.notice = None;
+                self.note_loads();
                 self.section = Some(self.main_section());
                 self.speed = speed_to_watch(scenario.horizon.as_secs_f64(), LONGEST_WATCH_S);
                 let events = scenario.estimated_events();
@@ -790,6 +840,7 @@ impl App {
 
     fn start(&mut self, scenario: Scenario, at_s: f64) {
         self.run_number += 1;
+        self.checked = Some(scenario.clone());
         let horizon_s = scenario.horizon.as_secs_f64();
         let step_s = horizon_s / f64::from(crate::engine::STEPS);
         self.next = Some(Feed::new(self.run_number, scenario, window_s(horizon_s), step_s));
@@ -841,6 +892,10 @@ impl App {
         if let Some(array) = data.dyn_ref::<js_sys::Float64Array>() {
             match Numbers::decode(&array.to_vec()) {
                 Ok(Numbers::Picture(picture)) => return self.see(picture),
+                Ok(Numbers::Told(told)) => {
+                    self.hear_trace(told);
+                    return true;
+                }
                 Ok(Numbers::History(part)) => {
                     if part.run == self.run_number
                         && let Some(feed) = self.next.as_mut().or(self.run.as_mut())
@@ -860,6 +915,7 @@ impl App {
         match crate::worker::heard(data).and_then(Note::answer) {
             Some(Answer::Ready) => {
                 self.worker_ready = true;
+                self.greet();
                 for order in core::mem::take(&mut self.orders) {
                     self.order(order);
                 }
@@ -891,6 +947,7 @@ impl App {
                 true
             }
             Some(Answer::Log(read)) => {
+                self.handover.log = self.handover.file.take();
                 self.notice = Some(Notice::Log(Box::new(read.clone())));
                 self.log = Some(read);
                 true
@@ -948,13 +1005,14 @@ impl App {
         let dt_s = ((now_ms - self.now_ms) / 1000.0).clamp(0.0, LONGEST_STEP_S);
         self.now_ms = now_ms;
         if self.mode != Mode::Live && self.playing && self.run.is_some() {
-            self.owed_s = (self.owed_s + dt_s * self.speed).min(LONGEST_STEP_S * self.speed);
+            self.owed_s = (self.owed_s + dt_s * self.speed.min(1e12)).min(LONGEST_STEP_S * self.speed);
             if !self.awaited && self.owed_s > 0.0 {
                 let to_s = self.now_s() + core::mem::take(&mut self.owed_s);
                 self.awaited = true;
                 self.order(Order::Advance { run: self.run_number, to_s });
             }
         }
+        self.read_text();
         if let Mode::Live = self.mode {
             self.live.watch(now_ms, ctx.link());
             self.text_due |= self.live.status_changed();
@@ -1072,45 +1130,60 @@ impl App {
         } else {
             Motion::Paused
         };
-        let speed = if self.mode == Mode::Live { 1.0 } else { self.speed };
-        let theme = self.theme;
-        let feed = match self.mode {
-            Mode::Live => self.live.feed.as_ref(),
-            _ => self.run.as_ref(),
-        };
-        let Some(feed) = feed else { return };
         if let Some(canvas) = self.refs.picture.cast::<HtmlCanvasElement>()
             && let Some((context, _, _)) = fit(&canvas)
         {
-            let pace = Pace { dt_s, speed, motion };
-            self.picture.paint(&context, &self.boxes, &feed.model, &theme, pace);
+            self.paint_picture(&context, dt_s, motion, false);
         }
         if let Some(canvas) = self.refs.tracks.cast::<HtmlCanvasElement>()
             && let Some((context, _, _)) = fit(&canvas)
             && !self.plot.kinds.is_empty()
         {
-            let tracks = self.plot.tracks();
-            let events: Vec<_> = match self.mode {
-                Mode::Live => Vec::new(),
-                _ => self.flags.iter().map(|f| (f.at_s, f.tone)).collect(),
-            };
-            let history = TrackHistory {
-                version: self.track_version,
-                start_s: self.plot.start_s,
-                step_s: self.plot.step_s,
-                span_s: self.span_s,
-                warmup_s: match self.mode {
-                    Mode::Live => 0.0,
-                    _ => feed.scenario.warmup.as_secs_f64(),
-                },
-                playhead_s: feed.now_s(),
-                hover_s: self.hover_s,
-                tracks: &tracks,
-                events: &events,
-            };
-            self.tracks.paint(&context, &self.track_boxes, &history, &theme);
+            self.paint_tracks(&context, self.hover_s, false);
         }
         self.paint_due = false;
+    }
+
+    /// Paints the picture; `elsewhere` is a context that is not the page's.
+    fn paint_picture(
+        &mut self,
+        context: &CanvasRenderingContext2d,
+        dt_s: f64,
+        motion: Motion,
+        elsewhere: bool,
+    ) {
+        let speed = if self.mode == Mode::Live { 1.0 } else { self.speed };
+        let feed = match self.mode {
+            Mode::Live => self.live.feed.as_ref(),
+            _ => self.run.as_ref(),
+        };
+        let Some(feed) = feed else { return };
+        let paint = if elsewhere { Picture::paint_elsewhere } else { Picture::paint };
+        let pace = Pace { dt_s, speed: speed.min(1e6), motion };
+        paint(&mut self.picture, context, &self.boxes, &feed.model, &self.theme, pace);
+    }
+
+    /// Paints the tracks; `elsewhere` is a context that is not the page's.
+    fn paint_tracks(&mut self, context: &CanvasRenderingContext2d, hover_s: Option<f64>, elsewhere: bool) {
+        let live = self.mode == Mode::Live;
+        let feed = if live { self.live.feed.as_ref() } else { self.run.as_ref() };
+        let Some(feed) = feed else { return };
+        let tracks = self.plot.tracks();
+        let events: Vec<_> =
+            if live { Vec::new() } else { self.flags.iter().map(|f| (f.at_s, f.tone)).collect() };
+        let history = TrackHistory {
+            version: self.track_version,
+            start_s: self.plot.start_s,
+            step_s: self.plot.step_s,
+            span_s: self.span_s,
+            warmup_s: if live { 0.0 } else { feed.scenario.warmup.as_secs_f64() },
+            playhead_s: feed.now_s(),
+            hover_s,
+            tracks: &tracks,
+            events: &events,
+        };
+        let paint = if elsewhere { Tracks::paint_elsewhere } else { Tracks::paint };
+        paint(&mut self.tracks, context, &self.track_boxes, &history, &self.theme);
     }
 
     fn place_playhead(&self) {
@@ -1142,8 +1215,8 @@ impl App {
         self.paint_due = true;
         self.layout_due = true;
         self.track_version += 1;
-        if let Some(run) = &self.run {
-            self.flags = flags(&run.scenario, self.prefs.language.words());
+        if let Some(scenario) = self.checked.as_ref().filter(|_| self.run.is_some()) {
+            self.flags = flags(scenario, self.prefs.language.words());
         }
     }
 
@@ -1159,9 +1232,13 @@ impl App {
                 let step = (self.horizon_s() / 1800.0).max(0.001);
                 self.seek(self.now_s() + if forward { step } else { -step });
             }
-            Do::StepEvent => {
+            Do::StepEvent(forward) => {
                 self.playing = false;
-                self.order(Order::StepEvent { run: self.run_number });
+                self.order(Order::StepEvent { run: self.run_number, back: !forward });
+            }
+            Do::StepDecision => {
+                self.playing = false;
+                self.order(Order::StepDecision { run: self.run_number });
             }
             Do::NextFlag(forward) => self.next_flag(forward),
             Do::Speed(speed) => self.set_speed(speed),
@@ -1184,6 +1261,8 @@ impl App {
             }
             Do::Dialog(dialog) => {
                 self.dialog = dialog;
+                self.find.typed.clear();
+                self.find.at = 0;
                 self.share_at = false;
             }
             Do::Mode(mode) => self.set_mode(ctx, mode),
@@ -1200,18 +1279,15 @@ impl App {
             Do::Preset(name) => {
                 self.dialog = None;
                 self.claim = None;
+                self.tour.step = None;
                 self.set_mode(ctx, Mode::Explore);
                 self.playing = !self.prefs.still;
                 self.open_preset(name, 0.0);
                 self.write_address(true);
             }
-            Do::Undo => {
-                if let Some(parsed) = self.undo.pop() {
-                    self.parsed = parsed;
-                    self.wrong.clear();
-                    self.rerun();
-                }
-            }
+            Do::Undo => self.undo(false),
+            Do::Redo => self.undo(true),
+            Do::FoldEdits => self.fold_edits(),
             Do::Copy(text) => self.copy(ctx, &text),
             Do::Focus => {
                 self.focus = !self.focus;
@@ -1269,6 +1345,7 @@ impl App {
             }
             Do::Compare(command) => self.compare(ctx, command),
             Do::Hand(command) => self.handover(ctx, command),
+            Do::Find(command) => self.find(command),
             Do::Text(command) => self.text(ctx, command),
             Do::Tour(command) => self.tour(ctx, command),
             Do::Record(command) => self.record(ctx, command),
@@ -1325,8 +1402,10 @@ impl App {
     }
 
     fn set_speed(&mut self, speed: f64) {
-        if speed.is_finite() && speed > 0.0 {
-            self.speed = speed.clamp(SPEEDS.0, SPEEDS.1);
+        if speed > SPEEDS.1 {
+            self.speed = f64::INFINITY;
+        } else if speed > 0.0 {
+            self.speed = speed.max(SPEEDS.0);
         }
     }
 
@@ -1377,39 +1456,6 @@ impl App {
 
     // ----- editing -----
 
-    fn edit(&mut self, edit: Edit) {
-        let Some(change) = edit.change else {
-            self.set_wrong(edit.field, edit.typed, None);
-            return;
-        };
-        let mut parsed = self.parsed.clone();
-        change(&mut parsed.wire);
-        if parsed == self.parsed {
-            self.wrong.retain(|w| w.field != edit.field);
-            return;
-        }
-        match Scenario::check(parsed.wire.clone()) {
-            Err(error) => {
-                self.set_wrong(edit.field, edit.typed, Some(error));
-            }
-            Ok(_) => {
-                self.wrong.retain(|w| w.field != edit.field);
-                let (field, at) = &self.last_edit;
-                if *field != edit.field || self.now_ms - at > UNDO_MS {
-                    if self.undo.len() == UNDO_MOST {
-                        self.undo.remove(0);
-                    }
-                    self.undo.push(self.parsed.clone());
-                    // The dotted lines show the run before this edit, not before every step of a slider.
-                    self.ghost = self.run.as_ref().map(|f| f.history.clone());
-                }
-                self.last_edit = (edit.field, self.now_ms);
-                self.parsed = parsed;
-                self.rerun();
-            }
-        }
-    }
-
     fn set_wrong(&mut self, field: String, typed: String, error: Option<ScenarioError>) {
         self.wrong.retain(|w| w.field != field);
         self.wrong.push(Wrong { field, typed, error });
@@ -1426,6 +1472,7 @@ impl App {
         self.preset = None;
         self.claim = None;
         self.notice = None;
+        self.text.forget();
         let at_s = if self.over() { 0.0 } else { self.run.as_ref().map_or(0.0, Feed::now_s) };
         self.begin(at_s);
         self.address_due = Some(self.now_ms + ADDRESS_MS);
@@ -1444,6 +1491,7 @@ impl App {
         self.dialog = None;
         let name = file.name();
         self.notice = Some(Notice::Reading(name.clone()));
+        self.handover.file = Some(file.clone());
         let buffer = file.array_buffer();
         ctx.link().send_future(async move {
             let content = match wasm_bindgen_futures::JsFuture::from(buffer).await {
@@ -1504,7 +1552,7 @@ impl App {
         match Scenario::check(parsed.wire.clone()) {
             Err(error) => self.notice = Some(Notice::Bad(error.to_string())),
             Ok(scenario) => {
-                self.undo.push(self.parsed.clone());
+                self.remember_edit();
                 self.parsed = parsed;
                 // Minutes to days of traffic: about a minute to watch.
                 self.speed = speed_to_watch(log.span_s, 90.0);
@@ -1525,7 +1573,12 @@ impl App {
 
     /// Writes what is looked at into the address; as a new entry of the browser's history, or in place.
     fn write_address(&mut self, push: bool) {
-        let hash = if self.mode == Mode::Live {
+        if self.embedded() {
+            return; // the address is the page's around us
+        }
+        let hash = if let Some(step) = self.tour.step {
+            format!("#tour={}", step + 1)
+        } else if self.mode == Mode::Live {
             let mut hash = "#mode=live".to_owned();
             if !self.live.address.is_empty() {
                 hash.push_str(&format!("&server={}", escape(&self.live.address)));
@@ -1577,18 +1630,42 @@ impl App {
         let target = e.target().and_then(|t| t.dyn_into::<web_sys::Element>().ok());
         let tag = target.as_ref().map(web_sys::Element::tag_name).unwrap_or_default();
         let key = e.key();
-        if (e.ctrl_key() || e.meta_key()) && key.eq_ignore_ascii_case("z") && tag != "INPUT" {
+        if (e.ctrl_key() || e.meta_key())
+            && key.eq_ignore_ascii_case("z")
+            && tag != "INPUT"
+            && tag != "TEXTAREA"
+        {
             e.prevent_default();
-            self.obey(ctx, Do::Undo);
+            self.obey(ctx, if e.shift_key() { Do::Redo } else { Do::Undo });
             self.text_due = true;
+            return true;
+        }
+        if (e.ctrl_key() || e.meta_key()) && key.eq_ignore_ascii_case("k") {
+            e.prevent_default();
+            let open = self.dialog == Some(Dialog::Palette);
+            self.obey(ctx, Do::Dialog((!open).then_some(Dialog::Palette)));
             return true;
         }
         if e.ctrl_key() || e.meta_key() || e.alt_key() {
             return false;
         }
+        let in_tour = || target.as_ref().and_then(|t| t.closest("#tour").ok().flatten()).is_some();
+        if matches!(key.as_str(), "ArrowLeft" | "ArrowRight") && in_tour() {
+            e.prevent_default();
+            self.obey(ctx, Do::Tour(tour::Do::By(key == "ArrowRight")));
+            return true;
+        }
         if key == "Escape" {
+            if self.tour.step.is_some() && self.dialog.is_none() {
+                self.obey(ctx, Do::Tour(tour::Do::Leave));
+                return true;
+            }
             if self.notice.is_some() && self.dialog.is_none() {
                 self.notice = None;
+                return true;
+            }
+            if self.record.open && self.dialog.is_none() {
+                self.record = record::State::default();
                 return true;
             }
             if self.sheet && self.dialog.is_none() {
@@ -1604,7 +1681,7 @@ impl App {
         let role = target.and_then(|t| t.get_attribute("role")).unwrap_or_default();
         let on_slider = role == "slider" || role == "tab";
         let command = crate::keys::command(&key, e.shift_key(), self, on_button, on_slider);
-        let Some(command) = command else { return false };
+        let Some(command) = command.filter(|command| self.has_meaning(command)) else { return false };
         e.prevent_default();
         self.obey(ctx, command);
         self.text_due = true;
@@ -1723,6 +1800,11 @@ impl Ears {
             let file = e.data_transfer().and_then(|d| d.files()).and_then(|f| f.get(0));
             Some(file.map_or(Msg::DragOver(false), Msg::File))
         });
+        ears.hear(&window, "message", link, |e: MessageEvent| handover::asked(&e));
+        for (name, begins) in [("beforeprint", true), ("afterprint", false)] {
+            let printing = Do::Hand(handover::Do::Printing(begins));
+            ears.hear(&window, name, link, move |_: web_sys::Event| Some(Msg::Do(printing.clone())));
+        }
         for query in ["(prefers-color-scheme: dark)", "(forced-colors: active)"] {
             if let Ok(Some(list)) = window.match_media(query) {
                 ears.hear(&list, "change", link, |_: web_sys::Event| Some(Msg::System));

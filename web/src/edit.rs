@@ -25,83 +25,6 @@ pub fn whole(x: f64) -> u32 {
     x.round().clamp(0.0, f64::from(u32::MAX)) as u32
 }
 
-/// The law with another mean, whatever its family.
-pub fn set_mean(law: &mut LawV1, to_us: u64) {
-    match law {
-        LawV1::Constant { mean_us }
-        | LawV1::Exponential { mean_us }
-        | LawV1::Erlang { mean_us, .. }
-        | LawV1::Hyperexponential { mean_us, .. }
-        | LawV1::Lognormal { mean_us, .. }
-        | LawV1::Pareto { mean_us, .. } => *mean_us = to_us,
-        LawV1::Uniform { min_us, max_us } => {
-            // Keeps the width as far as there is room below.
-            let half = ((*max_us - (*min_us).min(*max_us)) / 2).min(to_us);
-            (*min_us, *max_us) = (to_us - half, to_us + half);
-        }
-    }
-}
-
-/// Families of laws, in the order offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Always the same.
-    Constant,
-    /// Memoryless.
-    Exponential,
-    /// Between two ends.
-    Uniform,
-    /// Sum of exponentials.
-    Erlang,
-    /// Mixture of two exponentials.
-    Hyperexponential,
-    /// Log-normal.
-    Lognormal,
-    /// Bounded Pareto.
-    Pareto,
-}
-
-impl Family {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Constant,
-        Self::Exponential,
-        Self::Uniform,
-        Self::Erlang,
-        Self::Hyperexponential,
-        Self::Lognormal,
-        Self::Pareto,
-    ];
-
-    /// Family of a law.
-    #[must_use]
-    pub const fn of(law: &LawV1) -> Self {
-        match law {
-            LawV1::Constant { .. } => Self::Constant,
-            LawV1::Exponential { .. } => Self::Exponential,
-            LawV1::Uniform { .. } => Self::Uniform,
-            LawV1::Erlang { .. } => Self::Erlang,
-            LawV1::Hyperexponential { .. } => Self::Hyperexponential,
-            LawV1::Lognormal { .. } => Self::Lognormal,
-            LawV1::Pareto { .. } => Self::Pareto,
-        }
-    }
-
-    /// A law of the family with a mean.
-    #[must_use]
-    pub const fn with_mean(self, mean_us: u64) -> LawV1 {
-        match self {
-            Self::Constant => LawV1::Constant { mean_us },
-            Self::Exponential => LawV1::Exponential { mean_us },
-            Self::Uniform => LawV1::Uniform { min_us: mean_us / 2, max_us: mean_us + mean_us / 2 },
-            Self::Erlang => LawV1::Erlang { mean_us, k: 4 },
-            Self::Hyperexponential => LawV1::Hyperexponential { mean_us, cv: 2.0 },
-            Self::Lognormal => LawV1::Lognormal { mean_us, cv: 1.5 },
-            Self::Pareto => LawV1::Pareto { mean_us, alpha: 1.5, ratio: 1e4 },
-        }
-    }
-}
-
 /// Kinds of load, in the order offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -414,14 +337,6 @@ mod tests {
             let mut s = wire();
             set_kind(&mut s, 0, kind);
             assert_eq!(Kind::of(&s.classes[0].load), kind);
-            valid(&s);
-        }
-        for family in Family::ALL {
-            let mut s = wire();
-            s.classes[0].service = family.with_mean(7_000);
-            set_mean(&mut s.classes[0].service, 9_000);
-            assert_eq!(Family::of(&s.classes[0].service), family);
-            assert!((crate::story::mean_s(&s.classes[0].service) - 0.009).abs() < 1e-9);
             valid(&s);
         }
     }

@@ -5,6 +5,7 @@
 //! from which a jump backwards starts. Both are pure functions of scenario and seed, so they agree.
 
 use crate::protocol::{Answer, HistoryPart, LogRead, Order, Picture};
+use crate::trace::{self, Told, Traced};
 use tidegate_core::frame::Frame;
 use tidegate_core::import::Trace;
 use tidegate_core::scenario::{Parsed, Scenario, parse};
@@ -13,8 +14,11 @@ use tidegate_core::time::{Duration, Instant};
 
 /// Steps of a history: about one for each pixel of a wide track.
 pub const STEPS: u32 = 720;
-/// Snapshots of a run, for jumping back.
-const SNAPSHOTS: u32 = 32;
+/// Steps from one snapshot to the next, for jumping back; twice as many whenever snapshots take more than
+/// [`SNAPSHOT_BYTES`].
+const SNAPSHOT_EVERY: u32 = 2;
+/// What the snapshots of a run may take together.
+const SNAPSHOT_BYTES: usize = 48 << 20;
 /// Events between two looks at the clock.
 const EVENTS_A_LOOK: u32 = 256;
 /// How far before the target of a jump the frame lies that rates are taken against, in seconds.
@@ -34,6 +38,8 @@ pub enum Output {
 pub struct Engine {
     run: Option<Run>,
     log: Option<Trace>,
+    /// How many logs were read: a run keeps the rows it began with.
+    logs: u32,
     awaited_log: String,
     /// Whether the shown simulation writes down how servers are picked. The one that runs ahead never does.
     explains: bool,
@@ -44,13 +50,22 @@ struct Run {
     number: u32,
     scenario: Scenario,
     with_log: bool,
+    logs: u32,
     shown: Simulation,
     explains: bool,
     goal: Option<Goal>,
     ahead: Option<Simulation>,
     ahead_steps: u32,
     unsent: HistoryPart,
-    snapshots: Vec<Simulation>,
+    /// The whole history, for a run that shares its beginning.
+    frames: Vec<Frame>,
+    /// By the step of the history that each was taken at.
+    snapshots: Vec<(u32, Simulation)>,
+    snapshot_every: u32,
+    snapshot_bytes: usize,
+    trace: Option<trace::Trace>,
+    /// Plays on until the gateway decides something: what it had decided before.
+    decides: Option<u64>,
     work_ms: f64,
 }
 
@@ -73,8 +88,9 @@ impl Engine {
     pub fn take(&mut self, order: Order, out: &mut Vec<Output>) {
         match order {
             Order::Load { run, scenario, at_s, with_log } => {
-                self.run = None;
-                match self.begin(run, &scenario, at_s, with_log) {
+                let before =
+                    self.run.take().filter(|before| (before.with_log, before.logs) == (with_log, self.logs));
+                match self.begin(run, &scenario, at_s, with_log, before) {
                     Ok(begun) => self.run = Some(begun),
                     Err(reason) => out.push(Output::Answer(Answer::Refused { run, reason })),
                 }
@@ -95,11 +111,21 @@ impl Engine {
                 }
                 self.log = log;
             }
-            Order::StepEvent { run } => {
+            Order::StepEvent { run, back } => {
                 if let Some(r) = self.current(run) {
                     r.goal = None;
-                    r.shown.step();
-                    out.push(r.picture(true, None));
+                    r.decides = None;
+                    let before = if back { Some(r.step_back()) } else { None };
+                    if !back {
+                        r.shown.step();
+                    }
+                    out.push(r.picture(true, before));
+                }
+            }
+            Order::StepDecision { run } => {
+                if let Some(r) = self.current(run) {
+                    r.goal = None;
+                    r.decides = Some(r.shown.gateway().decided());
                 }
             }
             Order::Explain { on } => {
@@ -107,6 +133,11 @@ impl Engine {
                 if let Some(run) = &mut self.run {
                     run.explains = on;
                     run.shown.write_decisions(on);
+                }
+            }
+            Order::Trace { run, spot } => {
+                if let Some(r) = self.current(run) {
+                    r.trace = Some(trace::Trace::begin(spot, &r.shown, |at| r.copy_before(at)));
                 }
             }
             Order::ReadLog { name } => self.awaited_log = name,
@@ -120,6 +151,7 @@ impl Engine {
             Ok(trace) => {
                 out.push(Output::Answer(Answer::Log(summary(name, &trace))));
                 self.log = Some(trace);
+                self.logs += 1;
             }
             Err(reason) => {
                 let first = bytes.split(|&b| b == b'\n').next().unwrap_or_default();
@@ -133,12 +165,26 @@ impl Engine {
     pub fn work(&mut self, mut more_time: impl FnMut() -> bool, out: &mut Vec<Output>) -> bool {
         let Some(run) = &mut self.run else { return false };
         if run.goal.is_some() {
+            run.decides = None;
             run.approach(&mut more_time, out);
         }
-        if run.goal.is_none() && run.ahead.is_some() {
+        if run.decides.is_some() {
+            run.decide(&mut more_time, out);
+        }
+        let settled = run.goal.is_none() && run.decides.is_none();
+        if settled && let Some(mut trace) = run.trace.take() {
+            match trace.work(&mut more_time, |at| run.copy_before(at)) {
+                Traced::NotYet => run.trace = Some(trace),
+                Traced::Nobody => out.push(Output::Numbers(Told::of(run.number, None).to_numbers())),
+                Traced::Done(journey) => {
+                    out.push(Output::Numbers(Told::of(run.number, Some(&journey)).to_numbers()));
+                }
+            }
+        }
+        if settled && run.trace.is_none() && run.ahead.is_some() {
             run.run_ahead(&mut more_time, out);
         }
-        run.goal.is_some() || run.ahead.is_some()
+        run.goal.is_some() || run.decides.is_some() || run.trace.is_some() || run.ahead.is_some()
     }
 
     /// Notes time spent on the present run, for the page to show.
@@ -152,29 +198,65 @@ impl Engine {
         self.run.as_mut().filter(|r| r.number == number)
     }
 
-    fn begin(&self, number: u32, json: &str, at_s: f64, with_log: bool) -> Result<Run, String> {
+    /// Begins a run. What it shares with the run `before`, it takes from there.
+    fn begin(
+        &self,
+        number: u32,
+        json: &str,
+        at_s: f64,
+        with_log: bool,
+        before: Option<Run>,
+    ) -> Result<Run, String> {
         let scenario = parse::parse_json(json).and_then(Parsed::check).map_err(|e| e.to_string())?;
         let log = self.log.as_ref().filter(|_| with_log);
-        let shown = simulation(&scenario, log)?;
         let step_s = scenario.horizon.as_secs_f64() / f64::from(STEPS);
-        let mut frame = Frame::default();
-        shown.frame(&mut frame);
-        let unsent = HistoryPart { run: number, first: 0, step_s, share: 0.0, frames: vec![frame] };
+        let shared = before.and_then(|before| before.shared_with(&scenario));
+        let shared = match shared {
+            Some(shared) => shared,
+            None => Shared::new(simulation(&scenario, log)?),
+        };
+        let Shared { snapshots, snapshot_every, frames } = shared;
+        let (ahead_steps, ahead) = snapshots.last().cloned().ok_or_else(String::new)?;
+        let unsent = HistoryPart { run: number, first: 0, step_s, share: 0.0, frames: frames.clone() };
         let mut run = Run {
             number,
             with_log,
-            ahead: Some(shown.clone()),
-            snapshots: vec![shown.clone()],
-            shown,
+            logs: self.logs,
+            shown: ahead.clone(),
+            ahead: Some(ahead),
+            snapshot_bytes: snapshots.iter().map(|(_, sim)| sim.held_bytes()).sum(),
+            snapshots,
+            snapshot_every,
             explains: self.explains,
             goal: None,
-            ahead_steps: 0,
+            decides: None,
+            ahead_steps,
+            trace: None,
             unsent,
+            frames,
             work_ms: 0.0,
             scenario,
         };
         run.seek(at_s, log);
         Ok(run)
+    }
+}
+
+/// What two runs that begin alike have in common.
+struct Shared {
+    /// At least one.
+    snapshots: Vec<(u32, Simulation)>,
+    snapshot_every: u32,
+    /// The history up to the last of them.
+    frames: Vec<Frame>,
+}
+
+impl Shared {
+    /// Nothing but the beginning.
+    fn new(start: Simulation) -> Self {
+        let mut frame = Frame::default();
+        start.frame(&mut frame);
+        Self { snapshots: vec![(0, start)], snapshot_every: SNAPSHOT_EVERY, frames: vec![frame] }
     }
 }
 
@@ -204,22 +286,95 @@ fn advance(sim: &mut Simulation, to: Instant, more_time: &mut impl FnMut() -> bo
 }
 
 impl Run {
+    /// A copy of the run that has come no further than a moment.
+    fn copy_before(&self, at: Instant) -> Simulation {
+        // The first snapshot is of the beginning.
+        let mut copies = self.snapshots.iter().rev().map(|(_, sim)| sim);
+        copies.find(|s| s.now() <= at).unwrap_or(&self.shown).clone()
+    }
+
     fn clamped(&self, s: f64) -> Instant {
         Instant::START + Duration::from_secs_f64(s.max(0.0)).min(self.scenario.horizon)
+    }
+
+    /// What a run of another scenario can take over, if that begins as this one did.
+    fn shared_with(mut self, scenario: &Scenario) -> Option<Shared> {
+        self.snapshots.retain_mut(|(_, sim)| sim.go_over_to(scenario));
+        let last = self.snapshots.last()?.0 as usize;
+        self.frames.truncate(last + 1);
+        Some(Shared { snapshots: self.snapshots, snapshot_every: self.snapshot_every, frames: self.frames })
+    }
+
+    /// The last snapshot for which `is_before` holds.
+    fn snapshot(&self, is_before: impl Fn(&Simulation) -> bool) -> Option<&Simulation> {
+        self.snapshots.iter().map(|(_, sim)| sim).rev().find(|sim| is_before(sim))
+    }
+
+    /// Goes back to the event before the present moment; the frame that rates are then taken against.
+    fn step_back(&mut self) -> Frame {
+        let (now, events) = (self.shown.now(), self.shown.events());
+        let mut frame = Frame::default();
+        let Some(mut sim) =
+            self.snapshot(|sim| sim.events() < events).or_else(|| self.snapshot(|_| true)).cloned()
+        else {
+            return frame;
+        };
+        sim.write_decisions(self.explains);
+        sim.frame(&mut frame);
+        while sim.events() + 1 < events && sim.step() {}
+        let before = sim.clone();
+        // Between two events, the last one is the one before.
+        if sim.step() && sim.now() < now {
+            self.shown = sim;
+        } else {
+            self.shown = before;
+        }
+        frame
+    }
+
+    /// Plays on until something is decided.
+    fn decide(&mut self, more_time: &mut impl FnMut() -> bool, out: &mut Vec<Output>) {
+        let Some(before) = self.decides else { return };
+        loop {
+            for _ in 0..EVENTS_A_LOOK {
+                if !self.shown.step() || self.shown.gateway().decided() != before {
+                    self.decides = None;
+                    out.push(self.picture(true, None));
+                    return;
+                }
+            }
+            if !more_time() {
+                return;
+            }
+        }
+    }
+
+    /// Keeps a snapshot of the run that goes ahead, and every other one if they are too many.
+    fn keep(&mut self, sim: &Simulation) {
+        if !self.ahead_steps.is_multiple_of(self.snapshot_every) || self.ahead_steps >= STEPS {
+            return;
+        }
+        self.snapshot_bytes += sim.held_bytes();
+        self.snapshots.push((self.ahead_steps, sim.clone()));
+        while self.snapshot_bytes > SNAPSHOT_BYTES && self.snapshot_every < STEPS / 8 {
+            self.snapshot_every *= 2;
+            let every = self.snapshot_every;
+            self.snapshots.retain(|(step, _)| step.is_multiple_of(every));
+            self.snapshot_bytes = self.snapshots.iter().map(|(_, sim)| sim.held_bytes()).sum();
+        }
     }
 
     fn seek(&mut self, to_s: f64, log: Option<&Trace>) {
         let at = self.clamped(to_s);
         let before_at = self.clamped(at.as_secs_f64() - BEFORE_S);
         if self.shown.now() > before_at {
-            let back = self.snapshots.iter().rev().find(|s| s.now() <= before_at);
-            if let Some(snapshot) = back {
+            if let Some(snapshot) = self.snapshot(|sim| sim.now() <= before_at) {
                 self.shown = snapshot.clone();
             } else if let Ok(fresh) = simulation(&self.scenario, log.filter(|_| self.with_log)) {
                 self.shown = fresh;
             }
         } else if let Some(nearer) =
-            self.snapshots.iter().rev().find(|s| s.now() <= before_at && s.now() > self.shown.now())
+            self.snapshot(|sim| sim.now() <= before_at && sim.now() > self.shown.now())
         {
             self.shown = nearer.clone();
         }
@@ -269,10 +424,9 @@ impl Run {
             self.ahead_steps += 1;
             let mut frame = Frame::default();
             sim.frame(&mut frame);
-            self.unsent.frames.push(frame);
-            if self.ahead_steps.is_multiple_of(STEPS / SNAPSHOTS) && self.ahead_steps < STEPS {
-                self.snapshots.push(sim.clone());
-            }
+            self.unsent.frames.push(frame.clone());
+            self.frames.push(frame);
+            self.keep(&sim);
             if !more_time() {
                 break;
             }
@@ -334,6 +488,7 @@ fn summary(name: String, trace: &Trace) -> LogRead {
 mod tests {
     use super::*;
     use crate::protocol::Numbers;
+    use crate::trace::Spot;
     use tidegate_core::scenario::presets;
 
     const PRESET: &str = "flash-crowd";
@@ -345,12 +500,35 @@ mod tests {
         out
     }
 
+    #[test]
+    fn a_request_is_followed_while_the_run_is_not_yet_computed() {
+        let mut engine = Engine::default();
+        let mut out = load(&mut engine, 1, 0.0);
+        engine.take(Order::Seek { run: 1, to_s: 110.0 }, &mut out);
+        while pictures(&out).len() < 2 {
+            engine.work(|| false, &mut out);
+        }
+        out.clear();
+        engine.take(Order::Trace { run: 1, spot: Spot::Refused { class: 2 } }, &mut out);
+        while engine.work(|| true, &mut out) {}
+        let told = out.iter().find_map(|o| match o {
+            Output::Numbers(list) => match Numbers::decode(list) {
+                Ok(Numbers::Told(told)) => Some(told),
+                _ => None,
+            },
+            Output::Answer(_) => None,
+        });
+        let told = told.expect("an answer");
+        assert!(told.run == 1 && told.over == Some(true) && told.arrived_s <= 110.0, "{told:?}");
+        assert!(hash(&out).is_some(), "and the run is computed all the same");
+    }
+
     fn pictures(out: &[Output]) -> Vec<Picture> {
         out.iter()
             .filter_map(|o| match o {
                 Output::Numbers(list) => match Numbers::decode(list).expect("a list of ours") {
                     Numbers::Picture(p) => Some(p),
-                    Numbers::History(_) => None,
+                    _ => None,
                 },
                 Output::Answer(_) => None,
             })
@@ -401,6 +579,93 @@ mod tests {
         plain.run_to_end();
         assert_eq!(hash(&at_once), Some(plain.trace_hash()));
         assert_eq!(hash(&in_slices), Some(plain.trace_hash()));
+    }
+
+    /// Two runs one after the other in the same worker; what is said of the second.
+    fn second(first: &str, second: &str, at_s: f64) -> Vec<Output> {
+        let mut engine = Engine::default();
+        let mut out = Vec::new();
+        for (run, scenario) in [(1, first), (2, second)] {
+            out.clear();
+            engine.take(Order::Load { run, scenario: scenario.to_owned(), at_s, with_log: false }, &mut out);
+            while engine.work(|| true, &mut out) {}
+        }
+        out
+    }
+
+    #[test]
+    fn a_run_that_forks_from_the_one_before_is_the_run_from_zero() {
+        let base = presets::get(PRESET).expect("a preset").json;
+        let with = |at_us: u64, workers: u32| {
+            let edits =
+                format!(r#","edits":[{{"at_us":{at_us},"set":{{"stages[0].workers":{workers}}}}}]}}"#);
+            let end = base.rfind('}').expect("an object");
+            format!("{}{edits}", base[..end].trim_end())
+        };
+        let [early, late] = [with(20_000_000, 9), with(50_000_000, 5)];
+        for (first, then) in [(base, late.as_str()), (&late, &early), (&early, &late), (&late, base)] {
+            let forked = second(first, then, 51.0);
+            let whole = second("", then, 51.0);
+            assert_eq!(hash(&forked), hash(&whole), "{then}");
+            let history = |out: &[Output]| -> Vec<Vec<u64>> {
+                let parts = out.iter().filter_map(|o| match o {
+                    Output::Numbers(list) => match Numbers::decode(list).expect("a list of ours") {
+                        Numbers::History(part) => Some(part.frames),
+                        _ => None,
+                    },
+                    Output::Answer(_) => None,
+                });
+                parts.flatten().map(|frame| bits(&frame)).collect()
+            };
+            assert_eq!(history(&forked), history(&whole), "{then}");
+            let shown = |out: &[Output]| pictures(out).last().map(|p| bits(&p.frame));
+            assert_eq!(shown(&forked), shown(&whole), "{then}");
+        }
+    }
+
+    #[test]
+    fn an_event_taken_back_and_played_again_is_the_same() {
+        let mut engine = Engine::default();
+        let mut out = load(&mut engine, 1, 30.0);
+        while engine.work(|| true, &mut out) {}
+        let mut step = |back: bool| {
+            let mut out = Vec::new();
+            engine.take(Order::StepEvent { run: 1, back }, &mut out);
+            let picture = pictures(&out).pop().expect("a picture");
+            (picture.events, picture.frame.now, bits(&picture.frame))
+        };
+        let forth: Vec<_> = (0..5).map(|_| step(false)).collect();
+        let back: Vec<_> = (0..4).map(|_| step(true)).collect();
+        for (n, back) in back.iter().enumerate() {
+            assert_eq!(back, &forth[3 - n], "{} events back", n + 1);
+        }
+        let before = step(true);
+        assert!(before.0 < forth[0].0 && before.1 < forth[0].1, "on to before the moment it began at");
+    }
+
+    #[test]
+    fn a_step_to_the_next_decision_ends_where_something_was_decided() {
+        let mut engine = Engine::default();
+        let mut out = load(&mut engine, 1, 30.0);
+        while engine.work(|| true, &mut out) {}
+        let mut last = pictures(&out).pop().expect("a picture");
+        for _ in 0..5 {
+            let mut out = Vec::new();
+            engine.take(Order::StepDecision { run: 1 }, &mut out);
+            while engine.work(|| true, &mut out) {}
+            let next = pictures(&out).pop().expect("a picture");
+            let decided = |frame: &Frame| {
+                let picked: u64 = frame.servers.iter().map(|s| s.picked).sum();
+                let shed: u64 = frame.classes.iter().flat_map(|c| c.shed).sum();
+                picked + shed
+            };
+            assert!(
+                decided(&next.frame) > decided(&last.frame),
+                "{} events later",
+                next.events - last.events
+            );
+            last = next;
+        }
     }
 
     #[test]

@@ -8,13 +8,15 @@ use tidegate_core::frame::{Frame, LoopFrame, SplitFrame, SplitState};
 use tidegate_core::measure::{History, Names};
 use tidegate_core::scenario::Scenario;
 use tidegate_core::theory;
-use tidegate_core::time::Duration;
+use tidegate_core::time::{Duration, Instant};
 
 /// A running system.
 #[derive(Clone, Debug)]
 pub struct Feed {
-    /// What runs.
+    /// What runs, as it is in force at the last frame.
     pub scenario: Scenario,
+    /// The same with its edits, if it has any.
+    edited: Option<Scenario>,
     /// What the painter needs to know of it.
     pub cast: Cast,
     /// How it looks now.
@@ -83,6 +85,7 @@ impl Feed {
             recent: VecDeque::new(),
             trails: Vec::new(),
             splits: Vec::new(),
+            edited: (!scenario.edits.is_empty()).then(|| scenario.clone()),
             scenario,
         }
     }
@@ -124,6 +127,7 @@ impl Feed {
                 self.recent.pop_back();
             }
         }
+        self.put_in_force(frame.now);
         let from = frame.now.as_secs_f64() - self.window_s;
         self.recent.push_back(frame);
         while self.recent.len() > 2 && self.recent[1].now.as_secs_f64() <= from {
@@ -134,6 +138,16 @@ impl Feed {
             if let [stage] = self.model.stages.as_mut_slice() {
                 stage.theory = theory::heading(&self.scenario, now.now).ok().map(|rest| rest.workers);
             }
+        }
+    }
+
+    /// Brings the scenario in force at a moment to the fore.
+    fn put_in_force(&mut self, now: Instant) {
+        let Some(edited) = &self.edited else { return };
+        let version = edited.version_at(now);
+        if *version != self.scenario {
+            self.cast = Cast::of(version);
+            self.scenario = version.clone();
         }
     }
 
@@ -227,7 +241,6 @@ mod tests {
     use super::*;
     use tidegate_core::scenario::presets;
     use tidegate_core::sim::Simulation;
-    use tidegate_core::time::Instant;
 
     /// For how long each class has been starved, every half second of a preset's first `seconds`.
     fn starved(preset: &str, seconds: u32) -> Vec<Vec<Option<f64>>> {

@@ -4,10 +4,11 @@ use crate::draw::tracks::{Ink, Layer, Stroke, Tone, Track, largest, nearest};
 use crate::feed::Feed;
 use crate::figures;
 use crate::words::{Words, fill};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use tidegate_core::frame::Gauged;
 use tidegate_core::measure::History;
-use tidegate_core::scenario::v1::ReportsV1;
+use tidegate_core::scenario::v1::{ReportsV1, ScenarioV1};
 use tidegate_core::scenario::{Action, Scenario};
 
 /// A ratio of waits within this factor of its target is in band.
@@ -502,7 +503,55 @@ pub fn flags(scenario: &Scenario, w: &Words) -> Vec<Flag> {
         ));
         i = end;
     }
+    // Edits are in order, too; each goes behind the events of its moment.
+    for (at, edit) in scenario.edits.iter().enumerate() {
+        let at_s = edit.at.as_secs_f64();
+        let place = flags.iter().take_while(|flag| flag.at_s <= at_s).count();
+        let before = at.checked_sub(1).map_or(scenario, |before| &scenario.edits[before].version);
+        let text = edit_text(before.wire(), &scenario.wire().edits[at].set.0, w);
+        flags.insert(place, Flag { at_s, text, tone: Tone::Yours });
+    }
     flags
+}
+
+/// What an edit of a scenario says: its first value, as it was and as it is, and how many more.
+fn edit_text(before: &ScenarioV1, set: &Map<String, Value>, w: &Words) -> String {
+    let Some((path, new)) = set.iter().next() else { return String::new() };
+    let root = crate::knobs::json(before);
+    let field = path.rsplit(['.', '[']).next().unwrap_or(path);
+    let mut parts: Vec<&str> = Vec::new();
+    // Whose: the entry of the list it is in, by name.
+    if let Some((list, rest)) = path.split_once('[')
+        && let Some((index, _)) = rest.split_once(']')
+        && let Some(Value::Array(entries)) = root.get(list)
+        && (list != "stages" || entries.len() > 1)
+    {
+        let entry = index.parse::<usize>().ok().and_then(|i| entries.get(i));
+        parts.extend(entry.and_then(|entry| entry.get("name")).and_then(Value::as_str));
+    }
+    let called = match field {
+        "workers" => w.workers,
+        "rate_per_s" => w.rate,
+        "priority" => w.priority,
+        "service" => w.service,
+        other => other.trim_end_matches("_us").trim_end_matches("_per_s"),
+    };
+    parts.push(called);
+    let shown = |value: Option<&Value>| match value {
+        Some(Value::Number(n)) if field.ends_with("_us") => figures::wait(n.as_f64().unwrap_or(0.0) * 1e-6),
+        Some(Value::Number(n)) => figures::typed(n.as_f64().unwrap_or(0.0)),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Object(map)) => {
+            let word =
+                ["policy", "law", "kind", "rule", "control"].iter().find_map(|tag| map.get(*tag)?.as_str());
+            word.unwrap_or("…").to_owned()
+        }
+        Some(Value::Array(_)) => "…".to_owned(),
+        _ => "–".to_owned(),
+    };
+    let text = format!("{} {} → {}", parts.join(" "), shown(crate::knobs::at(&root, path)), shown(Some(new)));
+    let more = set.len() - 1;
+    if more == 0 { fill(w.flag_edit, &[&text]) } else { fill(w.flag_edit_more, &[&text, &more.to_string()]) }
 }
 
 fn flag(scenario: &Scenario, actions: &[Action], at_s: f64, w: &Words) -> Flag {

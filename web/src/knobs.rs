@@ -95,6 +95,8 @@ pub enum Kind {
     List(Unit, Option<f64>),
     /// Objects with these knobs, in a list.
     Table(&'static [Knob]),
+    /// A line of text of this look, and what it begins with in a new row; an empty one takes the field away.
+    Text(&'static str, &'static str),
 }
 
 /// One value.
@@ -145,14 +147,21 @@ impl Choice {
         let Some(arm) = self.arms.get(at) else { return Value::Null };
         let mut object = Map::new();
         object.insert(self.tag.to_owned(), arm.word.into());
+        let mean = before.filter(|_| self.tag == "law").and_then(mean);
         for knob in arm.knobs {
             let need = match knob.kind {
                 Kind::Number(_, Usual::Need(x), _) => Some(x.into()),
                 Kind::Whole(_, Usual::Need(x), _) => Some((x as u64).into()),
                 Kind::Table(columns) => Some(Value::Array(vec![row(columns)])),
+                // Nothing is assumed of the work of a stage.
+                Kind::Choice(inner, usual) if self.tag == "at" => Some(inner.object(usual, None)),
                 _ => None,
             };
-            let kept = before.and_then(|b| b.get(knob.key)).cloned();
+            // A law keeps its mean and nothing else: what one calls `cv` may be beyond the other.
+            let kept = match mean {
+                Some(mean) => times_mean(knob.key).map(|factor| number(mean * factor, true)),
+                None => before.and_then(|b| b.get(knob.key)).cloned(),
+            };
             if let Some(value) = kept.or(need) {
                 object.insert(knob.key.to_owned(), value);
             }
@@ -161,17 +170,37 @@ impl Choice {
     }
 }
 
+/// Mean of a law of times or sizes, in its own unit.
+fn mean(law: &Value) -> Option<f64> {
+    let get = |key: &str| law.get(key).and_then(Value::as_f64);
+    let middle = |low: &str, high: &str| Some((get(low)? + get(high)?) / 2.0);
+    let known = get("mean_us").or(get("mean_bytes")).or(get("bytes"));
+    known.or(middle("min_us", "max_us")).or(middle("min_bytes", "max_bytes"))
+}
+
+/// How many means a field of a law is when it begins.
+fn times_mean(key: &str) -> Option<f64> {
+    Some(match key {
+        "mean_us" | "mean_bytes" | "bytes" => 1.0,
+        "min_us" | "min_bytes" => 0.5,
+        "max_us" | "max_bytes" => 1.5,
+        _ => return None,
+    })
+}
+
 /// A row of a table as it begins.
 #[must_use]
 pub fn row(columns: &[Knob]) -> Value {
-    let cell = |knob: &Knob| match knob.kind {
-        Kind::Number(_, Usual::Need(x) | Usual::Is(x), _) => x,
-        _ => 0.0,
-    };
     // By insertion: to collect them would bring in a whole sort.
     let mut row = Map::new();
     for knob in columns {
-        row.insert(knob.key.to_owned(), cell(knob).into());
+        let cell = match knob.kind {
+            Kind::Number(_, Usual::Need(x) | Usual::Is(x), _) => x.into(),
+            Kind::Whole(_, Usual::Need(x), _) => number(x, true),
+            Kind::Text(_, text) if !text.is_empty() => text.into(),
+            _ => continue,
+        };
+        row.insert(knob.key.to_owned(), cell);
     }
     Value::Object(row)
 }
@@ -197,6 +226,11 @@ fn steps(path: &str) -> impl Iterator<Item = &str> {
 
 /// Writes a value at a path, or takes it away. A value that the format cannot hold changes nothing.
 pub fn put(s: &mut ScenarioV1, path: &str, to: Option<Value>) {
+    let _ = try_put(s, path, to);
+}
+
+/// The same; whether the format has such a place and can hold the value there.
+pub fn try_put(s: &mut ScenarioV1, path: &str, to: Option<Value>) -> bool {
     let mut root = json(s);
     let mut place = &mut root;
     let mut way = steps(path).peekable();
@@ -220,15 +254,15 @@ pub fn put(s: &mut ScenarioV1, path: &str, to: Option<Value>) {
                 }
                 inside
             }
-            _ => return,
+            _ => return false,
         };
         if last && let Some(to) = &to {
             *place = to.clone();
         }
     }
-    if let Ok(parsed) = from_value(&root) {
-        *s = parsed.wire;
-    }
+    let Ok(parsed) = from_value(&root) else { return false };
+    *s = parsed.wire;
+    parsed.unknown.is_empty()
 }
 
 /// Chooses policy `to` at a path.
@@ -322,11 +356,15 @@ const fn arm(word: &'static str, name: Word, about: Word, icon: &'static str, kn
     Arm { word, name, about: Some(about), icon, knobs }
 }
 
+const fn drawn(word: &'static str, name: Word, icon: &'static str, knobs: &'static [Knob]) -> Arm {
+    Arm { word, name, about: None, icon, knobs }
+}
+
 const fn plain(word: &'static str, name: Word, knobs: &'static [Knob]) -> Arm {
     Arm { word, name, about: None, icon: "", knobs }
 }
 
-use Kind::{Flag, List, Number, Table, Whole};
+use Kind::{Flag, List, Number, Table, Text, Whole};
 use Usual::{Enough, FourTimesMax, Is, Need, Off};
 
 // ----- parts that several policies have -----
@@ -340,26 +378,27 @@ const SPACING: &[(&str, Word)] = &[
 ];
 
 const fn limit(usual: Usual) -> Knob {
-    knob("limit", |w| w.queue_limit, Whole(Unit::Requests, usual, (1.0, 5000.0)))
+    helped("limit", |w| w.queue_limit, |w| w.queue_limit_help, Whole(Unit::Requests, usual, (1.0, 5000.0)))
 }
 
 const fn lengths(min: Usual, max: Usual) -> [Knob; 2] {
     [
-        knob("min", |w| w.knob_min, Number(Unit::Requests, min, (1.0, 1000.0))),
-        knob("max", |w| w.knob_max, Number(Unit::Requests, max, (1.0, 1000.0))),
+        helped("min", |w| w.knob_min, |w| w.knob_min_help, Number(Unit::Requests, min, (1.0, 1000.0))),
+        helped("max", |w| w.knob_max, |w| w.knob_max_help, Number(Unit::Requests, max, (1.0, 1000.0))),
     ]
 }
 
 const LENGTHS: [Knob; 2] = lengths(Is(200.0), Is(280.0));
 const LOWER_LENGTHS: [Knob; 2] = lengths(Is(50.0), Is(100.0));
 const CURVE: [Knob; 2] = lengths(Need(200.0), Need(280.0));
-const MAX_P: Knob = knob("max_p", |w| w.max_chance, Number(Unit::None, Is(0.2), (0.01, 1.0)));
+const MAX_P: Knob =
+    helped("max_p", |w| w.max_chance, |w| w.max_chance_help, Number(Unit::None, Is(0.2), (0.01, 1.0)));
 const WEIGHT: Knob =
     helped("weight", |w| w.weight, |w| w.weight_help, Number(Unit::None, Is(0.02), (0.001, 1.0)));
 const GENTLE: Knob = helped("gentle", |w| w.gentle, |w| w.gentle_help, Flag(false));
 
 const fn adapt(usual: usize) -> Knob {
-    knob("adapt", |w| w.adapt, Kind::Choice(&ADAPT, usual))
+    helped("adapt", |w| w.adapt, |w| w.adapt_help, Kind::Choice(&ADAPT, usual))
 }
 
 static ADAPT: Choice = Choice {
@@ -370,8 +409,13 @@ static ADAPT: Choice = Choice {
             "counters",
             |w| w.adapt_counters,
             &[
-                knob("factor", |w| w.factor, Number(Unit::Times, Is(2.0), (1.05, 10.0))),
-                knob("repeat", |w| w.repeat, Whole(Unit::Requests, Is(5.0), (1.0, 100.0))),
+                helped("factor", |w| w.factor, |w| w.factor_help, Number(Unit::Times, Is(2.0), (1.05, 10.0))),
+                helped(
+                    "repeat",
+                    |w| w.repeat,
+                    |w| w.repeat_help,
+                    Whole(Unit::Requests, Is(5.0), (1.0, 100.0)),
+                ),
             ],
         ),
         plain("feng", |w| w.adapt_feng, &[]),
@@ -390,7 +434,10 @@ pub static QUEUE: Choice = Choice {
             |w| w.policy_tail_drop,
             |w| w.about_tail_drop,
             icons::PLOT_STAGE,
-            &[limit(Is(1_000.0)), knob("per", |w| w.limit_counts, Kind::Words(PER, 0))],
+            &[
+                limit(Is(1_000.0)),
+                helped("per", |w| w.limit_counts, |w| w.limit_counts_help, Kind::Words(PER, 0)),
+            ],
         ),
         arm(
             "work_red",
@@ -398,8 +445,8 @@ pub static QUEUE: Choice = Choice {
             |w| w.about_work_red,
             icons::PLOT_WORK_RED,
             &[
-                knob("min_us", |w| w.knob_min, Number(Unit::S, Is(1e6), (0.01, 30.0))),
-                knob("max_us", |w| w.knob_max, Number(Unit::S, Is(2e6), (0.01, 30.0))),
+                helped("min_us", |w| w.knob_min, |w| w.knob_min_help, Number(Unit::S, Is(1e6), (0.01, 30.0))),
+                helped("max_us", |w| w.knob_max, |w| w.knob_max_help, Number(Unit::S, Is(2e6), (0.01, 30.0))),
                 MAX_P,
                 adapt(0),
                 helped("tau_us", |w| w.tau, |w| w.tau_help, Number(Unit::S, Is(250e3), (0.01, 10.0))),
@@ -467,7 +514,7 @@ pub static QUEUE: Choice = Choice {
             |w| w.about_wred,
             icons::PLOT_WRED,
             &[
-                knob("curves", |w| w.curve, Table(&[CURVE[0], CURVE[1], MAX_P])),
+                helped("curves", |w| w.curve, |w| w.curve_help, Table(&[CURVE[0], CURVE[1], MAX_P])),
                 helped(
                     "average",
                     |w| w.average_counts,
@@ -491,7 +538,12 @@ pub static QUEUE: Choice = Choice {
             |w| w.about_codel,
             icons::PLOT_CODEL,
             &[
-                knob("target_us", |w| w.target_wait, Number(Unit::Ms, Is(5e3), (0.1, 10_000.0))),
+                helped(
+                    "target_us",
+                    |w| w.target_wait,
+                    |w| w.target_wait_help,
+                    Number(Unit::Ms, Is(5e3), (0.1, 10_000.0)),
+                ),
                 helped(
                     "interval_us",
                     |w| w.interval,
@@ -507,14 +559,24 @@ pub static QUEUE: Choice = Choice {
             |w| w.about_pie,
             icons::PLOT_PIE,
             &[
-                knob("target_us", |w| w.target_wait, Number(Unit::Ms, Is(15e3), (0.1, 10_000.0))),
+                helped(
+                    "target_us",
+                    |w| w.target_wait,
+                    |w| w.target_wait_help,
+                    Number(Unit::Ms, Is(15e3), (0.1, 10_000.0)),
+                ),
                 helped(
                     "burst_us",
                     |w| w.burst_passes,
                     |w| w.burst_passes_help,
                     Number(Unit::Ms, Is(150e3), (0.0, 1000.0)),
                 ),
-                knob("update_us", |w| w.period, Number(Unit::Ms, Is(15e3), (1.0, 1000.0))),
+                helped(
+                    "update_us",
+                    |w| w.period,
+                    |w| w.period_help,
+                    Number(Unit::Ms, Is(15e3), (1.0, 1000.0)),
+                ),
                 limit(Is(1_000.0)),
             ],
         ),
@@ -522,7 +584,7 @@ pub static QUEUE: Choice = Choice {
             "adaptive_rate",
             |w| w.policy_adaptive_rate,
             |w| w.about_adaptive_rate,
-            icons::PLOT_BURSTY,
+            icons::PLOT_SAW,
             &[
                 helped(
                     "target_us",
@@ -530,9 +592,10 @@ pub static QUEUE: Choice = Choice {
                     |w| w.target_response_help,
                     Number(Unit::Ms, Need(1e6), (1.0, 30_000.0)),
                 ),
-                knob(
+                helped(
                     "rule",
                     |w| w.rate_rule,
+                    |w| w.rate_rule_help,
                     Kind::Words(
                         &[
                             ("direct", |w| w.rule_direct),
@@ -550,9 +613,14 @@ pub static QUEUE: Choice = Choice {
             "enqueue_rate",
             |w| w.policy_enqueue_rate,
             |w| w.about_enqueue_rate,
-            icons::PLOT_EVEN,
+            icons::PLOT_BUCKET,
             &[
-                knob("rate_per_s", |w| w.rate, Number(Unit::PerSecond, Need(100.0), (1.0, 2000.0))),
+                helped(
+                    "rate_per_s",
+                    |w| w.rate,
+                    |w| w.rate_help,
+                    Number(Unit::PerSecond, Need(100.0), (1.0, 2000.0)),
+                ),
                 helped(
                     "depth",
                     |w| w.depth,
@@ -566,16 +634,26 @@ pub static QUEUE: Choice = Choice {
             "length_threshold",
             |w| w.policy_length_threshold,
             |w| w.about_length_threshold,
-            icons::PLOT_LEVEL,
-            &[knob("threshold", |w| w.threshold, Whole(Unit::Requests, Is(1e6), (1.0, 10_000.0)))],
+            icons::PLOT_WALL,
+            &[helped(
+                "threshold",
+                |w| w.threshold,
+                |w| w.threshold_help,
+                Whole(Unit::Requests, Is(1e6), (1.0, 10_000.0)),
+            )],
         ),
         arm(
             "admission_window",
             |w| w.policy_admission_window,
             |w| w.about_admission_window,
-            icons::PLOT_SPLIT,
+            icons::PLOT_WINDOW,
             &[
-                knob("target_us", |w| w.wanted_of_one, Number(Unit::Ms, Need(500e3), (1.0, 30_000.0))),
+                helped(
+                    "target_us",
+                    |w| w.wanted_of_one,
+                    |w| w.wanted_of_one_help,
+                    Number(Unit::Ms, Need(500e3), (1.0, 30_000.0)),
+                ),
                 window(1e6),
                 gain(0.2, 0.001, 1.0),
                 limit(Is(10_000.0)),
@@ -584,55 +662,66 @@ pub static QUEUE: Choice = Choice {
     ],
 };
 
+/// Who may wait, as a knob of a stage.
+pub static QUEUE_KNOB: Knob = knob("queue", |w| w.who_may_wait, Kind::Choice(&QUEUE, 0));
+
 // ----- a split -----
 
 const fn window(usual: f64) -> Knob {
-    knob("period_us", |w| w.period, Number(Unit::S, Is(usual), (0.01, 60.0)))
+    helped("period_us", |w| w.period, |w| w.period_help, Number(Unit::S, Is(usual), (0.01, 60.0)))
 }
 
 const fn gain(usual: f64, low: f64, high: f64) -> Knob {
-    knob("gain", |w| w.gain, Number(Unit::None, Is(usual), (low, high)))
+    helped("gain", |w| w.gain, |w| w.gain_help, Number(Unit::None, Is(usual), (low, high)))
 }
 
 const fn pole(usual: f64) -> Knob {
     helped("pole", |w| w.pole, |w| w.pole_help, Number(Unit::None, Is(usual), (0.0, 0.95)))
 }
 
-const fn terms(key: &'static str, label: Word, usual: f64) -> Knob {
-    knob(key, label, Whole(Unit::None, Is(usual), (1.0, 3.0)))
+const fn terms(key: &'static str, label: Word, help: Word, usual: f64) -> Knob {
+    helped(key, label, help, Whole(Unit::None, Is(usual), (1.0, 3.0)))
 }
 
-const FORGETTING: Knob = knob("forgetting", |w| w.forgetting, Number(Unit::None, Is(0.98), (0.8, 1.0)));
+const FORGETTING: Knob =
+    helped("forgetting", |w| w.forgetting, |w| w.forgetting_help, Number(Unit::None, Is(0.98), (0.8, 1.0)));
 const TUNE: Knob = helped("tune", |w| w.tune, |w| w.tune_help, Flag(true));
 
 static SPLIT_BY: Choice = Choice {
     tag: "policy",
     arms: &[
-        plain("fixed", |w| w.split_fixed, &[]),
+        drawn("fixed", |w| w.split_fixed, icons::PLOT_HALVES, &[]),
         arm(
             "stc_lead",
             |w| w.split_stc_lead,
             |w| w.about_stc_lead,
-            "",
+            icons::PLOT_LEAD,
             &[
                 window(250e3),
                 TUNE,
                 helped("prior", |w| w.prior, |w| w.prior_help, Number(Unit::None, Is(1.0), (0.05, 20.0))),
             ],
         ),
-        arm("stc_served", |w| w.split_stc_served, |w| w.about_stc_served, "", &[window(1e6), TUNE]),
+        arm(
+            "stc_served",
+            |w| w.split_stc_served,
+            |w| w.about_stc_served,
+            icons::PLOT_SETTLE,
+            &[window(1e6), TUNE],
+        ),
         arm(
             "stc_paper",
             |w| w.split_stc_paper,
             |w| w.about_stc_paper,
-            "",
+            icons::PLOT_SHARES,
             &[
                 window(10e6),
                 pole(0.6),
                 FORGETTING,
-                knob(
+                helped(
                     "design",
                     |w| w.design,
+                    |w| w.design_help,
                     Kind::Words(
                         &[
                             ("pole_placement", |w| w.design_poles),
@@ -641,58 +730,68 @@ static SPLIT_BY: Choice = Choice {
                         0,
                     ),
                 ),
-                knob("warm_up", |w| w.warm_up, Whole(Unit::Windows, Is(6.0), (0.0, 60.0))),
-                terms("a_terms", |w| w.a_terms, 2.0),
-                terms("b_terms", |w| w.b_terms, 1.0),
-                knob("lag", |w| w.dead_time, Whole(Unit::Windows, Is(1.0), (1.0, 3.0))),
+                helped(
+                    "warm_up",
+                    |w| w.warm_up,
+                    |w| w.warm_up_help,
+                    Whole(Unit::Windows, Is(6.0), (0.0, 60.0)),
+                ),
+                terms("a_terms", |w| w.a_terms, |w| w.a_terms_help, 2.0),
+                terms("b_terms", |w| w.b_terms, |w| w.b_terms_help, 1.0),
+                helped(
+                    "lag",
+                    |w| w.dead_time,
+                    |w| w.dead_time_help,
+                    Whole(Unit::Windows, Is(1.0), (1.0, 3.0)),
+                ),
             ],
         ),
         arm(
             "pid",
             |w| w.split_pid,
             |w| w.about_pid,
-            "",
+            icons::PLOT_STAIRS,
             &[
                 window(5e6),
-                knob("kp", |_| "Kp", Number(Unit::None, Is(0.2), (0.0, 2.0))),
-                knob("ki", |_| "Ki", Number(Unit::None, Is(0.2), (0.0, 2.0))),
-                knob("kd", |_| "Kd", Number(Unit::None, Is(0.0), (0.0, 2.0))),
+                helped("kp", |_| "Kp", |w| w.pid_p_help, Number(Unit::None, Is(0.2), (0.0, 2.0))),
+                helped("ki", |_| "Ki", |w| w.pid_i_help, Number(Unit::None, Is(0.2), (0.0, 2.0))),
+                helped("kd", |_| "Kd", |w| w.pid_d_help, Number(Unit::None, Is(0.0), (0.0, 2.0))),
             ],
         ),
         arm(
             "pairwise_pi",
             |w| w.split_pairwise_pi,
             |w| w.about_pairwise_pi,
-            "",
+            icons::PLOT_PAIRS,
             &[
                 window(30e6),
                 gain(0.3, 0.0, 2.0),
-                knob("zero", |w| w.zero, Number(Unit::None, Is(0.05), (0.0, 0.999))),
+                helped("zero", |w| w.zero, |w| w.zero_help, Number(Unit::None, Is(0.05), (0.0, 0.999))),
             ],
         ),
         arm(
             "pairwise_stc",
             |w| w.split_pairwise_stc,
             |w| w.about_pairwise_stc,
-            "",
+            icons::PLOT_TUNED_PAIRS,
             &[window(5e6), pole(0.5), FORGETTING],
         ),
         arm(
             "feed_forward",
             |w| w.split_feed_forward,
             |w| w.about_feed_forward,
-            "",
+            icons::PLOT_FORWARD,
             &[
                 window(1e6),
-                knob("think_us", |w| w.think, Number(Unit::S, Is(0.0), (0.0, 10.0))),
-                knob("trim", |w| w.trim, Number(Unit::None, Is(0.02), (0.0, 1.0))),
+                helped("think_us", |w| w.think, |w| w.think_help, Number(Unit::S, Is(0.0), (0.0, 10.0))),
+                helped("trim", |w| w.trim, |w| w.trim_help, Number(Unit::None, Is(0.02), (0.0, 1.0))),
             ],
         ),
     ],
 };
 
 /// What the split of a stage follows, as a knob of the stage.
-pub static SPLIT: Knob = knob("split_by", |w| w.split_by, Kind::Choice(&SPLIT_BY, 0));
+pub static SPLIT: Knob = helped("split_by", |w| w.split_by, |w| w.split_by_help, Kind::Choice(&SPLIT_BY, 0));
 
 /// What a split has besides its parts and what it follows.
 pub static LENDING: Knob =
@@ -734,8 +833,17 @@ pub const ORDERS: &[(&str, Word)] = &[
     ("adaptive_lifo", |w| w.order_lifo),
 ];
 
-/// Who goes first, as a knob of a stage.
-pub static ORDER: Knob = knob("order", |w| w.order, Kind::Words(ORDERS, 0));
+/// A plot for each.
+pub const ORDER_PLOTS: &[&str] = &[
+    icons::PLOT_STRICT,
+    icons::PLOT_FIFO,
+    icons::PLOT_FAIR,
+    icons::PLOT_WTP,
+    icons::PLOT_PAD,
+    icons::PLOT_HPD,
+    icons::PLOT_DEADLINE,
+    icons::PLOT_LIFO,
+];
 
 /// Name of one of some words.
 #[must_use]
@@ -771,22 +879,32 @@ pub fn queue_about(queue: &QueueV1, w: &Words) -> &'static str {
 static AGEING: Choice = Choice {
     tag: "rule",
     arms: &[
-        plain("none", |w| w.ageing_none, &[]),
+        drawn("none", |w| w.ageing_none, icons::PLOT_LEVELS, &[]),
         arm(
             "promote",
             |w| w.ageing_promote,
             |w| w.about_promote,
-            "",
-            &[knob("after_us", |w| w.promote_after, List(Unit::S, Some(2e6)))],
+            icons::PLOT_PROMOTE,
+            &[helped("after_us", |w| w.promote_after, |w| w.promote_after_help, List(Unit::S, Some(2e6)))],
         ),
         arm(
             "share",
             |w| w.ageing_share,
             |w| w.about_share,
-            "",
+            icons::PLOT_PART,
             &[
-                knob("after_us", |w| w.overdue_after, Number(Unit::S, Is(2e6), (0.01, 60.0))),
-                knob("share", |w| w.overdue_share, Number(Unit::None, Is(0.2), (0.01, 0.9))),
+                helped(
+                    "after_us",
+                    |w| w.overdue_after,
+                    |w| w.overdue_after_help,
+                    Number(Unit::S, Is(2e6), (0.01, 60.0)),
+                ),
+                helped(
+                    "share",
+                    |w| w.overdue_share,
+                    |w| w.overdue_share_help,
+                    Number(Unit::None, Is(0.2), (0.01, 0.9)),
+                ),
             ],
         ),
     ],
@@ -794,39 +912,55 @@ static AGEING: Choice = Choice {
 
 const fn pool_ends(most: f64) -> [Knob; 2] {
     [
-        knob("min", |w| w.fewest, Whole(Unit::None, Is(1.0), (1.0, 512.0))),
-        knob("max", |w| w.most, Whole(Unit::None, Is(most), (1.0, 1000.0))),
+        helped("min", |w| w.fewest, |w| w.fewest_help, Whole(Unit::None, Is(1.0), (1.0, 512.0))),
+        helped("max", |w| w.most, |w| w.most_help, Whole(Unit::None, Is(most), (1.0, 1000.0))),
     ]
 }
 
 const FEW: [Knob; 2] = pool_ends(20.0);
 const MANY: [Knob; 2] = pool_ends(1_000.0);
-const POOL_PERIOD: Knob = knob("period_us", |w| w.period, Number(Unit::Ms, Is(100e3), (1.0, 10_000.0)));
+const POOL_PERIOD: Knob =
+    helped("period_us", |w| w.period, |w| w.period_help, Number(Unit::Ms, Is(100e3), (1.0, 10_000.0)));
 
 static POOL: Choice = Choice {
     tag: "control",
     arms: &[
-        plain("fixed", |w| w.pool_fixed, &[]),
+        drawn("fixed", |w| w.pool_fixed, icons::PLOT_SAME, &[]),
         arm(
             "threads",
             |w| w.pool_threads,
             |w| w.about_threads,
-            "",
+            icons::PLOT_GROW,
             &[
                 FEW[0],
                 FEW[1],
-                knob("threshold", |w| w.grow_above, Whole(Unit::Requests, Is(100.0), (1.0, 1000.0))),
-                knob("period_us", |w| w.period, Number(Unit::S, Is(2e6), (0.1, 60.0))),
-                knob("idle_us", |w| w.idle_goes, Number(Unit::S, Is(5e6), (0.1, 60.0))),
+                helped(
+                    "threshold",
+                    |w| w.grow_above,
+                    |w| w.grow_above_help,
+                    Whole(Unit::Requests, Is(100.0), (1.0, 1000.0)),
+                ),
+                helped("period_us", |w| w.period, |w| w.period_help, Number(Unit::S, Is(2e6), (0.1, 60.0))),
+                helped(
+                    "idle_us",
+                    |w| w.idle_goes,
+                    |w| w.idle_goes_help,
+                    Number(Unit::S, Is(5e6), (0.1, 60.0)),
+                ),
             ],
         ),
         arm(
             "aimd",
             |w| w.pool_aimd,
             |w| w.about_aimd,
-            "",
+            icons::PLOT_TEETH,
             &[
-                knob("target_us", |w| w.too_long, Number(Unit::Ms, Need(1e6), (1.0, 30_000.0))),
+                helped(
+                    "target_us",
+                    |w| w.too_long,
+                    |w| w.too_long_help,
+                    Number(Unit::Ms, Need(1e6), (1.0, 30_000.0)),
+                ),
                 MANY[0],
                 MANY[1],
                 POOL_PERIOD,
@@ -836,7 +970,7 @@ static POOL: Choice = Choice {
             "gradient",
             |w| w.pool_gradient,
             |w| w.about_gradient,
-            "",
+            icons::PLOT_BEND,
             &[
                 helped(
                     "tolerance",
@@ -855,21 +989,32 @@ static POOL: Choice = Choice {
 static BATCH: Choice = Choice {
     tag: "control",
     arms: &[
-        plain("one", |w| w.batch_one, &[]),
-        plain(
+        drawn("one", |w| w.batch_one, icons::PLOT_ONE, &[]),
+        drawn(
             "fixed",
             |w| w.batch_fixed,
-            &[knob("size", |w| w.batch_size, Whole(Unit::Requests, Need(8.0), (2.0, 1000.0)))],
+            icons::PLOT_BATCH,
+            &[helped(
+                "size",
+                |w| w.batch_size,
+                |w| w.batch_size_help,
+                Whole(Unit::Requests, Need(8.0), (2.0, 1000.0)),
+            )],
         ),
         arm(
             "adaptive",
             |w| w.batch_adaptive,
             |w| w.about_batch_adaptive,
-            "",
+            icons::PLOT_BATCHES,
             &[
-                knob("min", |w| w.fewest, Whole(Unit::Requests, Is(2.0), (1.0, 1000.0))),
-                knob("max", |w| w.most, Whole(Unit::Requests, Is(1_000.0), (2.0, 1000.0))),
-                knob("period_us", |w| w.period, Number(Unit::Ms, Is(1e6), (10.0, 10_000.0))),
+                helped("min", |w| w.fewest, |w| w.fewest_help, Whole(Unit::Requests, Is(2.0), (1.0, 1000.0))),
+                helped("max", |w| w.most, |w| w.most_help, Whole(Unit::Requests, Is(1_000.0), (2.0, 1000.0))),
+                helped(
+                    "period_us",
+                    |w| w.period,
+                    |w| w.period_help,
+                    Number(Unit::Ms, Is(1e6), (10.0, 10_000.0)),
+                ),
             ],
         ),
     ],
@@ -877,24 +1022,170 @@ static BATCH: Choice = Choice {
 
 /// What a stage has besides workers, order and queue control.
 pub const STAGE: &[Knob] = &[
-    knob("ageing", |w| w.ageing, Kind::Choice(&AGEING, 0)),
-    knob("pool", |w| w.pool_size, Kind::Choice(&POOL, 0)),
-    knob("batch", |w| w.batches, Kind::Choice(&BATCH, 0)),
-    helped("starts_per_s", |w| w.starts, |w| w.off_at_zero, Number(Unit::PerSecond, Off, (0.0, 2000.0))),
-    knob(
+    helped("ageing", |w| w.ageing, |w| w.ageing_help, Kind::Choice(&AGEING, 0)),
+    helped("pool", |w| w.pool_size, |w| w.pool_size_help, Kind::Choice(&POOL, 0)),
+    helped("batch", |w| w.batches, |w| w.batches_help, Kind::Choice(&BATCH, 0)),
+    helped("starts_per_s", |w| w.starts, |w| w.starts_help, Number(Unit::PerSecond, Off, (0.0, 2000.0))),
+    helped(
         "expired",
         |w| w.expired,
+        |w| w.expired_help,
         Kind::Words(&[("shed", |w| w.expired_shed), ("serve", |w| w.expired_serve)], 0),
     ),
 ];
 
-/// Overhead of a batch.
-pub const BATCH_WORK: Knob = knob("batch_us", |w| w.batch_work, Number(Unit::Ms, Is(0.0), (0.0, 1000.0)));
-/// What a link carries.
-pub const LINK: Knob =
-    knob("bytes_per_s", |w| w.link_rate, Number(Unit::MbPerSecond, Need(1e6), (0.01, 1000.0)));
+static WORK_AT: Choice = Choice {
+    tag: "at",
+    arms: &[
+        plain(
+            "stage",
+            |w| w.work_stage,
+            &[
+                helped("service", |w| w.own_work, |w| w.own_work_help, Kind::Choice(&LAW, 1)),
+                helped(
+                    "batch_us",
+                    |w| w.batch_work,
+                    |w| w.batch_work_help,
+                    Number(Unit::Ms, Is(0.0), (0.0, 1000.0)),
+                ),
+            ],
+        ),
+        plain(
+            "link",
+            |w| w.work_link,
+            &[helped(
+                "bytes_per_s",
+                |w| w.link_rate,
+                |w| w.link_rate_help,
+                Number(Unit::MbPerSecond, Need(1e6), (0.01, 1000.0)),
+            )],
+        ),
+        arm("servers", |w| w.work_servers, |w| w.to_servers, "", &[]),
+    ],
+};
+
+/// What a worker does, as a knob of a stage.
+pub static WORK: Knob = helped("work", |w| w.work, |w| w.work_help, Kind::Choice(&WORK_AT, 0));
+
+/// What a stage is called.
+pub const STAGE_NAME: Knob = knob("name", |w| w.class_name, Text("wide", ""));
 
 // ----- a class -----
+
+const MEAN: Knob =
+    helped("mean_us", |w| w.mean, |w| w.mean_help, Number(Unit::Ms, Need(10e3), (0.1, 10_000.0)));
+const CV: Knob = helped("cv", |w| w.cv, |w| w.cv_help, Number(Unit::None, Need(2.0), (1.0, 10.0)));
+const ALPHA: Knob = helped("alpha", |w| w.alpha, |w| w.alpha_help, Number(Unit::None, Need(1.5), (0.5, 4.0)));
+const RATIO: Knob =
+    helped("ratio", |w| w.size_ratio, |w| w.size_ratio_help, Number(Unit::Times, Is(1e4), (2.0, 1e6)));
+
+/// How long something takes.
+pub static LAW: Choice = Choice {
+    tag: "law",
+    arms: &[
+        plain("constant", |w| w.law_constant, &[MEAN]),
+        plain("exponential", |w| w.law_exponential, &[MEAN]),
+        plain(
+            "uniform",
+            |w| w.law_uniform,
+            &[
+                helped(
+                    "min_us",
+                    |w| w.size_least,
+                    |w| w.size_least_help,
+                    Number(Unit::Ms, Need(5e3), (0.1, 10_000.0)),
+                ),
+                helped(
+                    "max_us",
+                    |w| w.size_most,
+                    |w| w.size_most_help,
+                    Number(Unit::Ms, Need(15e3), (0.1, 10_000.0)),
+                ),
+            ],
+        ),
+        plain(
+            "erlang",
+            |w| w.law_erlang,
+            &[
+                MEAN,
+                helped("k", |w| w.erlang_k, |w| w.erlang_k_help, Whole(Unit::None, Need(4.0), (1.0, 16.0))),
+            ],
+        ),
+        plain("hyperexponential", |w| w.law_hyper, &[MEAN, CV]),
+        plain("lognormal", |w| w.law_lognormal, &[MEAN, CV]),
+        plain("pareto", |w| w.law_pareto, &[MEAN, ALPHA, RATIO]),
+    ],
+};
+
+const RATE: Knob =
+    helped("rate_per_s", |w| w.rate, |w| w.rate_help, Number(Unit::PerSecond, Need(20.0), (1.0, 2000.0)));
+const COUNT: Knob =
+    helped("count", |w| w.stops_after, |w| w.off_at_zero, Whole(Unit::Requests, Off, (0.0, 10_000.0)));
+
+/// When requests arrive. Choosing is [`edit::set_kind`](crate::edit::set_kind)'s, which keeps the rate.
+pub static LOAD: Choice = Choice {
+    tag: "kind",
+    arms: &[
+        plain("poisson", |w| w.load_poisson, &[RATE]),
+        plain("deterministic", |w| w.load_even, &[RATE, COUNT]),
+        plain(
+            "mmpp",
+            |w| w.load_bursty,
+            &[helped(
+                "phases",
+                |w| w.phase,
+                |w| w.phase_help,
+                Table(&[
+                    RATE,
+                    helped(
+                        "mean_us",
+                        |w| w.lasts,
+                        |w| w.lasts_help,
+                        Number(Unit::S, Need(2e6), (0.1, 100.0)),
+                    ),
+                ]),
+            )],
+        ),
+        plain(
+            "closed",
+            |w| w.load_closed,
+            &[
+                helped(
+                    "clients",
+                    |w| w.clients_count,
+                    |w| w.clients_count_help,
+                    Whole(Unit::None, Need(20.0), (1.0, 2000.0)),
+                ),
+                helped("think", |w| w.think, |w| w.think_help, Kind::Choice(&LAW, 0)),
+                COUNT,
+            ],
+        ),
+        plain(
+            "trace",
+            |w| w.load_trace,
+            &[helped("label", |w| w.log_label, |w| w.log_label_help, Text("mono", ""))],
+        ),
+    ],
+};
+
+/// The conditions of a rule.
+const RULE: &[Knob] = &[
+    helped("path", |w| w.class_rule, |w| w.class_rule_help, Text("mono", "/**")),
+    helped("host", |w| w.rule_host, |w| w.rule_host_help, Text("mono", "")),
+    helped("method", |w| w.rule_method, |w| w.rule_method_help, Text("mono", "")),
+    helped("header", |w| w.rule_header, |w| w.rule_header_help, Text("mono", "")),
+    helped("value", |w| w.rule_value, |w| w.rule_value_help, Text("mono", "")),
+    helped("client", |w| w.rule_client, |w| w.rule_client_help, Text("mono", "")),
+    helped(
+        "from",
+        |w| w.rule_from,
+        |w| w.rule_from_help,
+        Kind::Words(&[("trusted", |w| w.from_trusted), ("anyone", |w| w.from_anyone)], 0),
+    ),
+];
+
+/// The rules of a class.
+pub const RULES: Knob = helped("rules", |w| w.rule, |w| w.rules_help, Table(RULE));
 
 static SIZE: Choice = Choice {
     tag: "law",
@@ -903,54 +1194,68 @@ static SIZE: Choice = Choice {
         plain(
             "constant",
             |w| w.law_constant,
-            &[knob("bytes", |w| w.size, Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)))],
+            &[helped("bytes", |w| w.size, |w| w.size_help, Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)))],
         ),
         plain(
             "uniform",
             |w| w.law_uniform,
             &[
-                knob("min_bytes", |w| w.size_least, Whole(Unit::Kb, Need(10e3), (0.1, 100_000.0))),
-                knob("max_bytes", |w| w.size_most, Whole(Unit::Kb, Need(200e3), (0.1, 100_000.0))),
+                helped(
+                    "min_bytes",
+                    |w| w.size_least,
+                    |w| w.size_least_help,
+                    Whole(Unit::Kb, Need(10e3), (0.1, 100_000.0)),
+                ),
+                helped(
+                    "max_bytes",
+                    |w| w.size_most,
+                    |w| w.size_most_help,
+                    Whole(Unit::Kb, Need(200e3), (0.1, 100_000.0)),
+                ),
             ],
         ),
-        plain(
-            "lognormal",
-            |w| w.law_lognormal,
-            &[SIZE_MEAN, knob("cv", |_| "cv", Number(Unit::None, Need(1.5), (0.0, 10.0)))],
-        ),
-        plain(
-            "pareto",
-            |w| w.law_pareto,
-            &[
-                SIZE_MEAN,
-                knob("alpha", |_| "α", Number(Unit::None, Need(1.5), (0.5, 4.0))),
-                knob("ratio", |w| w.size_ratio, Number(Unit::Times, Is(1e4), (2.0, 1e6))),
-            ],
-        ),
+        plain("lognormal", |w| w.law_lognormal, &[SIZE_MEAN, CV]),
+        plain("pareto", |w| w.law_pareto, &[SIZE_MEAN, ALPHA, RATIO]),
     ],
 };
 
-const SIZE_MEAN: Knob = knob("mean_bytes", |w| w.size_mean, Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)));
+const SIZE_MEAN: Knob = helped(
+    "mean_bytes",
+    |w| w.size_mean,
+    |w| w.size_mean_help,
+    Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)),
+);
 
 /// What a class has besides load, service, priority and rules.
 pub const CLASS: &[Knob] = &[
     helped("deadline_us", |w| w.deadline_knob, |w| w.off_at_zero, Number(Unit::S, Off, (0.0, 10.0))),
     helped("share", |w| w.fair_share, |w| w.fair_share_help, Number(Unit::None, Is(1.0), (0.1, 10.0))),
     helped("retry.times", |w| w.retries, |w| w.retries_help, Whole(Unit::Times, Off, (0.0, 10.0))),
-    knob("size", |w| w.size, Kind::Choice(&SIZE, 0)),
+    helped("size", |w| w.size, |w| w.size_help, Kind::Choice(&SIZE, 0)),
 ];
+
+/// What a client that asks again has besides.
+pub const RETRY_AFTER: Knob =
+    helped("retry.after", |w| w.retry_after, |w| w.retry_after_help, Kind::Choice(&LAW, 1));
+/// How long one request takes a server.
+pub const SERVICE: Knob = helped("service", |w| w.service, |w| w.service_help, Kind::Choice(&LAW, 1));
 
 /// What a class is to a server.
 pub const CLASS_AT_SERVERS: &[Knob] = &[
-    knob("kind", |w| w.kind, Kind::Words(&[("short", |w| w.kind_short), ("session", |w| w.kind_session)], 0)),
+    helped(
+        "kind",
+        |w| w.kind,
+        |w| w.kind_help,
+        Kind::Words(&[("short", |w| w.kind_short), ("session", |w| w.kind_session)], 0),
+    ),
     helped("demand.cpu", |w| w.load_cpu, |w| w.demand_help, amount(Is(0.0))),
     knob("demand.mem", |w| w.load_mem, amount(Is(0.0))),
     knob("demand.net", |w| w.load_net, amount(Is(0.0))),
     knob("demand.disk", |w| w.load_disk, amount(Is(0.0))),
     knob("demand.rooms", |w| w.load_rooms, amount(Is(0.0))),
     helped("answer_us", |w| w.answer, |w| w.answer_help, Number(Unit::Ms, Is(50e3), (1.0, 10_000.0))),
-    knob("sources", |w| w.sources, Whole(Unit::None, Is(1_000.0), (1.0, 1e6))),
-    knob("targets", |w| w.targets, Whole(Unit::None, Is(100.0), (1.0, 1e6))),
+    helped("sources", |w| w.sources, |w| w.sources_help, Whole(Unit::None, Is(1_000.0), (1.0, 1e6))),
+    helped("targets", |w| w.targets, |w| w.targets_help, Whole(Unit::None, Is(100.0), (1.0, 1e6))),
 ];
 
 const fn amount(usual: Usual) -> Kind {
@@ -970,10 +1275,11 @@ pub const LOADS: &[(&str, Word)] = &[
 
 /// What a server has besides slots and speed.
 pub const SERVER: &[Knob] = &[
-    knob("weight", |w| w.server_weight, Number(Unit::None, Is(1.0), (0.0, 10.0))),
-    knob(
+    helped("weight", |w| w.server_weight, |w| w.server_weight_help, Number(Unit::None, Is(1.0), (0.0, 10.0))),
+    helped(
         "discipline",
         |w| w.discipline,
+        |w| w.discipline_help,
         Kind::Words(&[("slots", |w| w.discipline_slots), ("sharing", |w| w.discipline_sharing)], 0),
     ),
     helped(
@@ -989,10 +1295,10 @@ pub const SERVER: &[Knob] = &[
 ];
 
 const PART: (f64, f64) = (0.0, 1.0);
-const TAU: Knob = knob("tau_us", |w| w.tau, Number(Unit::S, Is(10e6), (0.01, 60.0)));
+const TAU: Knob = helped("tau_us", |w| w.tau, |w| w.tau_help, Number(Unit::S, Is(10e6), (0.01, 60.0)));
 
 const fn dead_band(usual: f64) -> Knob {
-    knob("dead_band", |w| w.dead_band, Number(Unit::None, Is(usual), (0.0, 0.2)))
+    helped("dead_band", |w| w.dead_band, |w| w.dead_band_help, Number(Unit::None, Is(usual), (0.0, 0.2)))
 }
 
 const fn smoothing(usual: f64) -> Knob {
@@ -1009,94 +1315,125 @@ pub static BALANCER: Choice = Choice {
     arms: &[
         arm("least_connections", |w| w.least_connections, |w| w.about_least, icons::PLOT_LEAST, &[]),
         arm("round_robin", |w| w.round_robin, |w| w.about_round, icons::PLOT_ROUND, &[]),
-        arm("join_shortest_queue", |w| w.join_shortest_queue, |w| w.about_shortest, icons::PLOT_LEAST, &[]),
+        arm(
+            "join_shortest_queue",
+            |w| w.join_shortest_queue,
+            |w| w.about_shortest,
+            icons::PLOT_SHORTEST,
+            &[],
+        ),
         arm(
             "power_of_two",
             |w| w.power_of_two,
             |w| w.about_power,
-            icons::PLOT_LEAST,
-            &[knob("choices", |w| w.drawn, Whole(Unit::None, Is(2.0), (2.0, 8.0)))],
+            icons::PLOT_DRAWN,
+            &[helped("choices", |w| w.drawn, |w| w.drawn_help, Whole(Unit::None, Is(2.0), (2.0, 8.0)))],
         ),
         arm(
             "weighted_least_connections",
             |w| w.weighted_least_connections,
             |w| w.about_weighted_least,
-            icons::PLOT_WEIGHT,
+            icons::PLOT_BARS,
             &[],
         ),
         arm(
             "weighted_round_robin",
             |w| w.weighted_round_robin,
             |w| w.about_weighted_round,
-            icons::PLOT_WEIGHT,
-            &[knob(
+            icons::PLOT_TURNS,
+            &[helped(
                 "weights",
                 |w| w.weights_from,
+                |w| w.weights_from_help,
                 Kind::Words(
                     &[("configured", |w| w.weights_configured), ("reported", |w| w.weights_reported)],
                     0,
                 ),
             )],
         ),
-        arm("random", |w| w.random, |w| w.about_random, icons::PLOT_WEIGHT, &[]),
+        arm("random", |w| w.random, |w| w.about_random, icons::PLOT_DICE, &[]),
         arm(
             "consistent_hash",
             |w| w.consistent_hash,
             |w| w.about_consistent,
-            icons::PLOT_HASH,
+            icons::PLOT_RING,
             &[
-                knob(
+                helped(
                     "by",
                     |w| w.hash_by,
+                    |w| w.hash_by_help,
                     Kind::Words(&[("source", |w| w.hash_source), ("target", |w| w.hash_target)], 0),
                 ),
-                knob(
+                helped(
                     "table",
                     |w| w.hash_table,
+                    |w| w.hash_table_help,
                     Kind::Words(&[("ring", |w| w.hash_ring), ("maglev", |w| w.hash_maglev)], 1),
                 ),
             ],
         ),
-        arm("source_hash", |w| w.source_hash, |w| w.about_source_hash, icons::PLOT_HASH, &[]),
-        arm("destination_hash", |w| w.destination_hash, |w| w.about_target_hash, icons::PLOT_HASH, &[]),
+        arm("source_hash", |w| w.source_hash, |w| w.about_source_hash, icons::PLOT_BY_CLIENT, &[]),
+        arm("destination_hash", |w| w.destination_hash, |w| w.about_target_hash, icons::PLOT_BY_TARGET, &[]),
         arm("least_time", |w| w.least_time, |w| w.about_least_time, icons::PLOT_TIME, &[TAU]),
-        arm("peak_ewma", |w| w.peak_ewma, |w| w.about_peak, icons::PLOT_TIME, &[TAU]),
+        arm("peak_ewma", |w| w.peak_ewma, |w| w.about_peak, icons::PLOT_PEAK, &[TAU]),
         arm(
             "dnf",
             |w| w.dnf,
             |w| w.about_dnf,
             icons::PLOT_FEEDBACK,
             &[
-                knob("gain", |w| w.gain, Number(Unit::None, Is(0.2), (0.0, 2.0))),
+                helped("gain", |w| w.gain, |w| w.gain_help, Number(Unit::None, Is(0.2), (0.0, 2.0))),
                 dead_band(0.03),
-                knob("step", |w| w.largest_step, Number(Unit::None, Is(0.3), (0.01, 1.0))),
+                helped(
+                    "step",
+                    |w| w.largest_step,
+                    |w| w.largest_step_help,
+                    Number(Unit::None, Is(0.3), (0.01, 1.0)),
+                ),
                 smoothing(0.5),
-                knob("group", |w| w.group_width, Number(Unit::None, Is(0.1), PART)),
-                knob("min", |w| w.weight_min, Number(Unit::Times, Is(0.1), (0.01, 1.0))),
-                knob("max", |w| w.weight_max, Number(Unit::Times, Is(8.0), (1.0, 100.0))),
+                helped("group", |w| w.group_width, |w| w.group_width_help, Number(Unit::None, Is(0.1), PART)),
+                helped(
+                    "min",
+                    |w| w.weight_min,
+                    |w| w.weight_min_help,
+                    Number(Unit::Times, Is(0.1), (0.01, 1.0)),
+                ),
+                helped(
+                    "max",
+                    |w| w.weight_max,
+                    |w| w.weight_max_help,
+                    Number(Unit::Times, Is(8.0), (1.0, 100.0)),
+                ),
                 helped("short", |w| w.loads_short, |w| w.loads_help, Kind::Set(LOADS)),
-                knob("session", |w| w.loads_session, Kind::Set(LOADS)),
+                helped("session", |w| w.loads_session, |w| w.loads_session_help, Kind::Set(LOADS)),
             ],
         ),
         arm(
             "dnf_published",
             |w| w.dnf_published,
             |w| w.about_dnf_published,
-            icons::PLOT_FEEDBACK,
+            icons::PLOT_ROOT,
             &[
-                knob("gain", |w| w.gain, Number(Unit::None, Is(5.0), (0.0, 50.0))),
-                knob("target", |w| w.load_target, Number(Unit::None, Is(0.8), (0.01, 1.0))),
+                helped("gain", |w| w.gain, |w| w.gain_help, Number(Unit::None, Is(5.0), (0.0, 50.0))),
+                helped(
+                    "target",
+                    |w| w.load_target,
+                    |w| w.load_target_help,
+                    Number(Unit::None, Is(0.8), (0.01, 1.0)),
+                ),
                 helped("target_mean", |w| w.target_mean, |w| w.target_mean_help, Flag(false)),
-                knob("groups", |w| w.groups, Whole(Unit::None, Is(3.0), (1.0, 16.0))),
-                knob(
+                helped("groups", |w| w.groups, |w| w.groups_help, Whole(Unit::None, Is(3.0), (1.0, 16.0))),
+                helped(
                     "group_by",
                     |w| w.group_by,
+                    |w| w.group_by_help,
                     Kind::Words(&[("width", |w| w.group_by_width), ("rank", |w| w.group_by_rank)], 0),
                 ),
-                knob("weighted", |w| w.turns_weighted, Flag(false)),
-                knob(
+                helped("weighted", |w| w.turns_weighted, |w| w.turns_weighted_help, Flag(false)),
+                helped(
                     "initial",
                     |w| w.weight_initial,
+                    |w| w.weight_initial_help,
                     Kind::Words(
                         &[
                             ("equal", |w| w.initial_equal),
@@ -1106,13 +1443,38 @@ pub static BALANCER: Choice = Choice {
                         0,
                     ),
                 ),
-                knob("base", |w| w.weight_base, Number(Unit::None, Is(50.0), (1.0, 1000.0))),
-                knob("min", |w| w.weight_min, Number(Unit::None, Is(1.0), (0.01, 100.0))),
-                knob("max_factor", |w| w.weight_max, Number(Unit::Times, Is(2.0), (1.01, 100.0))),
+                helped(
+                    "base",
+                    |w| w.weight_base,
+                    |w| w.weight_base_help,
+                    Number(Unit::None, Is(50.0), (1.0, 1000.0)),
+                ),
+                helped(
+                    "min",
+                    |w| w.weight_min,
+                    |w| w.weight_min_help,
+                    Number(Unit::None, Is(1.0), (0.01, 100.0)),
+                ),
+                helped(
+                    "max_factor",
+                    |w| w.weight_max,
+                    |w| w.weight_max_help,
+                    Number(Unit::Times, Is(2.0), (1.01, 100.0)),
+                ),
                 smoothing(0.0),
                 dead_band(0.0),
-                knob("threshold", |w| w.least_change, Number(Unit::None, Is(0.0), (0.0, 20.0))),
-                knob("damping", |w| w.damping, Number(Unit::None, Is(0.0), (0.0, 0.99))),
+                helped(
+                    "threshold",
+                    |w| w.least_change,
+                    |w| w.least_change_help,
+                    Number(Unit::None, Is(0.0), (0.0, 20.0)),
+                ),
+                helped(
+                    "damping",
+                    |w| w.damping,
+                    |w| w.damping_help,
+                    Number(Unit::None, Is(0.0), (0.0, 0.99)),
+                ),
                 helped("coefficients.cpu", |w| w.load_cpu, |w| w.coefficients_help, coefficient(0.3)),
                 knob("coefficients.mem", |w| w.load_mem, coefficient(0.15)),
                 knob("coefficients.net", |w| w.load_net, coefficient(0.25)),
@@ -1122,6 +1484,9 @@ pub static BALANCER: Choice = Choice {
         ),
     ],
 };
+
+/// Which server takes a request, as a knob of the scenario.
+pub static BALANCER_KNOB: Knob = knob("balancer", |w| w.policy, Kind::Choice(&BALANCER, 0));
 
 /// Where groups of balancers begin in the table, and what they go by.
 pub const BALANCER_GROUPS: &[(usize, Word)] = &[
@@ -1134,14 +1499,19 @@ pub const BALANCER_GROUPS: &[(usize, Word)] = &[
 
 /// What is made of reports, failures and silence.
 pub const FEEDBACK: &[Knob] = &[
-    knob("period_us", |w| w.report_period, Number(Unit::S, Is(10e6), (0.1, 120.0))),
+    helped(
+        "period_us",
+        |w| w.report_period,
+        |w| w.report_period_help,
+        Number(Unit::S, Is(10e6), (0.1, 120.0)),
+    ),
     helped("overload", |w| w.overload, |w| w.overload_help, Kind::Set(LOADS)),
     helped("limit", |w| w.load_limit, |w| w.load_limit_help, Number(Unit::None, Is(0.95), (0.1, 1.0))),
-    knob("clear", |w| w.load_clear, Number(Unit::None, Is(0.9), (0.1, 1.0))),
-    knob("silence_us", |w| w.silence, Number(Unit::S, Is(180e6), (1.0, 600.0))),
+    helped("clear", |w| w.load_clear, |w| w.load_clear_help, Number(Unit::None, Is(0.9), (0.1, 1.0))),
+    helped("silence_us", |w| w.silence, |w| w.silence_help, Number(Unit::S, Is(180e6), (1.0, 600.0))),
     helped("eject_after", |w| w.eject_after, |w| w.never_at_zero, Whole(Unit::Times, Is(0.0), (0.0, 20.0))),
-    knob("eject_us", |w| w.eject_for, Number(Unit::S, Is(30e6), (0.1, 300.0))),
-    knob("eject_at_most", |w| w.eject_most, Number(Unit::None, Is(0.5), PART)),
+    helped("eject_us", |w| w.eject_for, |w| w.eject_for_help, Number(Unit::S, Is(30e6), (0.1, 300.0))),
+    helped("eject_at_most", |w| w.eject_most, |w| w.eject_most_help, Number(Unit::None, Is(0.5), PART)),
     helped("panic_below", |w| w.panic_below, |w| w.panic_help, Number(Unit::None, Is(0.0), PART)),
     helped("slow_start_us", |w| w.slow_start, |w| w.never_at_zero, Number(Unit::S, Is(0.0), (0.0, 120.0))),
 ];
@@ -1152,7 +1522,8 @@ pub const FEEDBACK: &[Knob] = &[
 pub const REPORTS: &[(&str, Word)] =
     &[("normal", |w| w.reports_normal), ("stuck", |w| w.reports_stuck), ("lost", |w| w.reports_lost)];
 
-const FACTOR: Knob = knob("factor", |w| w.event_factor, Number(Unit::Times, Need(1.5), (0.0, 5.0)));
+const FACTOR: Knob =
+    helped("factor", |w| w.event_factor, |w| w.event_factor_help, Number(Unit::Times, Need(1.5), (0.0, 5.0)));
 
 /// What may happen, with its numbers; those from the third on happen to a server.
 pub static EVENT: Choice = Choice {
@@ -1171,8 +1542,18 @@ pub static EVENT: Choice = Choice {
             "server_flapping",
             |w| w.event_flapping,
             &[
-                knob("period_us", |w| w.flap_period, Number(Unit::S, Need(10e6), (0.1, 120.0))),
-                knob("times", |w| w.flap_times, Whole(Unit::Times, Is(10.0), (1.0, 100.0))),
+                helped(
+                    "period_us",
+                    |w| w.flap_period,
+                    |w| w.flap_period_help,
+                    Number(Unit::S, Need(10e6), (0.1, 120.0)),
+                ),
+                helped(
+                    "times",
+                    |w| w.flap_times,
+                    |w| w.flap_times_help,
+                    Whole(Unit::Times, Is(10.0), (1.0, 100.0)),
+                ),
             ],
         ),
         plain(
@@ -1188,10 +1569,24 @@ pub static EVENT: Choice = Choice {
         plain(
             "server_reports",
             |w| w.event_reports,
-            &[knob("state", |w| w.reports, Kind::Words(REPORTS, 0))],
+            &[helped("state", |w| w.reports, |w| w.reports_help, Kind::Words(REPORTS, 0))],
         ),
     ],
 };
+
+// ----- a run -----
+
+/// What a run has besides title, seed and length.
+pub const RUN: &[Knob] = &[
+    helped(
+        "run.mode",
+        |w| w.run_mode,
+        |w| w.run_mode_help,
+        Kind::Words(&[("steady", |w| w.mode_steady), ("transient", |w| w.mode_transient)], 0),
+    ),
+    helped("run.warmup_us", |w| w.warmup, |w| w.warmup_help, Number(Unit::S, Enough, (0.0, 600.0))),
+    helped("gateways", |w| w.gateways, |w| w.gateways_help, Whole(Unit::None, Is(1.0), (1.0, 16.0))),
+];
 
 // ----- priority -----
 
@@ -1199,9 +1594,9 @@ pub static EVENT: Choice = Choice {
 pub const PRIORITY: &[Knob] = &[
     helped("per_stage", |w| w.per_stage, |w| w.per_stage_help, Flag(false)),
     helped("size_limits", |w| w.size_limits, |w| w.size_limits_help, List(Unit::Kb, None)),
-    knob("size_in_queue", |w| w.size_in_queue, Flag(false)),
+    helped("size_in_queue", |w| w.size_in_queue, |w| w.size_in_queue_help, Flag(false)),
     helped("levels", |w| w.levels, |w| w.levels_help, Whole(Unit::None, Off, (0.0, 16.0))),
-    knob("clamp", |w| w.clamp, Flag(false)),
+    helped("clamp", |w| w.clamp, |w| w.clamp_help, Flag(false)),
 ];
 
 #[cfg(test)]
@@ -1250,20 +1645,76 @@ mod tests {
         }
     }
 
-    fn check_choice(schema: &Value, def: &str, choice: &Choice) {
-        for arm in choice.arms.iter().filter(|arm| !arm.word.is_empty()) {
-            let there = shape(schema, def, Some((choice.tag, arm.word)));
-            check(there, &format!("{def} {}", arm.word), arm.knobs, choice.tag, false);
-        }
-        let known = choice.arms.iter().filter(|arm| !arm.word.is_empty()).count();
-        let all = schema["$defs"][def]["oneOf"].as_array().expect("a choice").len();
-        assert_eq!(known, all, "policies of {def}");
-    }
+    /// Fields without a knob in the tables, and where they are set instead.
+    const ELSEWHERE: &[(&str, &[(&str, &str)])] = &[
+        (
+            "scenario",
+            &[
+                ("tidegate", "the version of the format"),
+                ("title", "a field of its own"),
+                ("about", "a field of its own"),
+                ("eng", "written by whoever shares"),
+                ("run", "its fields"),
+                ("classes", "sections of the editor"),
+                ("priority", "its fields"),
+                ("stages", "sections of the editor; their number in the text view"),
+                ("balancer", "its policies"),
+                ("feedback", "its fields"),
+                ("servers", "sections of the editor"),
+                ("events", "sections of the editor"),
+            ],
+        ),
+        ("run", &[("seed", "beside the clock"), ("horizon_us", "a field of its own")]),
+        (
+            "class",
+            &[
+                ("name", "a field that renames it everywhere"),
+                ("priority", "a field of its own"),
+                ("delay_weight", "a field of its own"),
+                ("load", "choosing keeps the rate"),
+            ],
+        ),
+        (
+            "stage",
+            &[
+                ("workers", "a field that keeps the split"),
+                ("split", "a field for each class"),
+                ("order", "plots of its own"),
+                ("queue", "its policies"),
+            ],
+        ),
+        (
+            "server",
+            &[
+                ("name", "a field that renames it everywhere"),
+                ("slots", "a field of its own"),
+                ("speed", "a field of its own"),
+            ],
+        ),
+        (
+            "event",
+            &[
+                ("at_us", "a field of its own"),
+                ("class", "a list of the classes"),
+                ("server", "a list of the servers"),
+            ],
+        ),
+    ];
 
-    #[test]
-    fn the_tables_are_those_of_the_format() {
-        let schema = json_schema();
-        for (def, choice) in [
+    /// Records that are set as parts of others: `demand.cpu` and the like.
+    const PARTS: &[(&str, &[Knob], &str)] = &[
+        ("demand", CLASS_AT_SERVERS, "demand."),
+        ("capacity", SERVER, "capacity."),
+        ("retry", &[CLASS[2], RETRY_AFTER], "retry."),
+        ("run", RUN, "run."),
+    ];
+
+    /// A definition of the schema, the tag and word of an arm if it is a choice, and the knobs for it.
+    type Known = (&'static str, Option<(&'static str, &'static str)>, Vec<Knob>);
+
+    /// Every object of the schema, with the knobs for it.
+    fn objects() -> Vec<Known> {
+        let choices: [(&str, &Choice); 12] = [
             ("queue", &QUEUE),
             ("ageing", &AGEING),
             ("pool", &POOL),
@@ -1272,22 +1723,132 @@ mod tests {
             ("adapt", &ADAPT),
             ("split_by", &SPLIT_BY),
             ("balancer", &BALANCER),
-        ] {
-            check_choice(&schema, def, choice);
+            ("law", &LAW),
+            ("load", &LOAD),
+            ("work", &WORK_AT),
+            ("event", &EVENT),
+        ];
+        let arms = choices.into_iter().flat_map(|(def, choice)| {
+            let real = choice.arms.iter().filter(|arm| !arm.word.is_empty());
+            real.map(move |arm| (def, Some((choice.tag, arm.word)), arm.knobs.to_vec()))
+        });
+        let columns = |knob: &Knob| match knob.kind {
+            Table(columns) => columns.to_vec(),
+            _ => Vec::new(),
+        };
+        let curves = QUEUE.arms.iter().flat_map(|arm| arm.knobs).find(|k| k.key == "curves").expect("there");
+        let coefficients = BALANCER.arms.iter().flat_map(|arm| arm.knobs);
+        let inner = |prefix: &str, knobs: &mut dyn Iterator<Item = &'static Knob>| {
+            let inside = |k: &'static Knob| Some(Knob { key: k.key.strip_prefix(prefix)?, ..*k });
+            knobs.filter_map(inside).collect::<Vec<Knob>>()
+        };
+        let mut all: Vec<_> = arms.collect();
+        all.push(("phase", None, columns(&LOAD.arms[2].knobs[0])));
+        all.push(("curve", None, columns(curves)));
+        all.push(("rule", None, RULE.to_vec()));
+        all.push(("coefficients", None, inner("coefficients.", &mut coefficients.into_iter())));
+        all.extend(PARTS.iter().map(|(def, knobs, prefix)| (*def, None, inner(prefix, &mut knobs.iter()))));
+        all.push(("class", None, [CLASS, CLASS_AT_SERVERS, &[SERVICE, RULES]].concat()));
+        all.push(("stage", None, [STAGE, &[SPLIT, LENDING, DITHER, WORK, STAGE_NAME]].concat()));
+        all.push(("server", None, SERVER.to_vec()));
+        all.push(("feedback", None, FEEDBACK.to_vec()));
+        all.push(("priority", None, PRIORITY.to_vec()));
+        all
+    }
+
+    #[test]
+    fn every_field_of_the_format_has_a_knob_or_is_set_elsewhere() {
+        let schema = json_schema();
+        let all = objects();
+        for (def, tag, knobs) in &all {
+            let there = shape(&schema, def, *tag);
+            let elsewhere = ELSEWHERE.iter().find(|(of, _)| of == def).map_or(&[][..], |(_, list)| *list);
+            let name = tag.map_or_else(|| (*def).to_owned(), |(_, word)| format!("{def} {word}"));
+            check(&schema_of(there, elsewhere), &name, knobs, tag.map_or("", |(tag, _)| tag), false);
         }
-        check(shape(&schema, "stage", None), "stage", STAGE, "", true);
-        check(shape(&schema, "stage", None), "stage", &[SPLIT, LENDING, DITHER], "", true);
-        check(shape(&schema, "class", None), "class", CLASS, "", true);
-        check(shape(&schema, "class", None), "class", CLASS_AT_SERVERS, "", true);
-        check(shape(&schema, "server", None), "server", SERVER, "", true);
-        check(shape(&schema, "feedback", None), "feedback", FEEDBACK, "", false);
-        let events = schema["$defs"]["event"]["oneOf"].as_array().expect("a choice");
-        assert_eq!(events.len(), EVENT.arms.len(), "events");
-        for arm in EVENT.arms {
-            let there = shape(&schema, "event", Some((EVENT.tag, arm.word)));
-            check(there, arm.word, arm.knobs, EVENT.tag, true);
+        for (def, object) in schema["$defs"].as_object().expect("an object") {
+            let arms = object["oneOf"]
+                .as_array()
+                .map_or(1, |arms| arms.iter().filter(|a| !a["properties"].is_null()).count());
+            let words = object["properties"].is_null() && object["oneOf"][0]["properties"].is_null();
+            let mut known: Vec<_> = all.iter().filter(|(of, ..)| of == def).map(|(_, tag, _)| *tag).collect();
+            known.dedup();
+            known.sort();
+            known.dedup();
+            assert!(words || known.len() == arms, "{def}: {} of {arms} have knobs", known.len());
         }
-        check(shape(&schema, "priority", None), "priority", PRIORITY, "", false);
+        let (_, root) = ELSEWHERE[0];
+        let rest = schema_of(&schema, root);
+        check(&rest, "scenario", &[RUN[2]], "", false);
+    }
+
+    /// An object of the schema without the fields that are set elsewhere.
+    fn schema_of(object: &Value, elsewhere: &[(&str, &str)]) -> Value {
+        let mut object = object.clone();
+        if let Some(fields) = object["properties"].as_object_mut() {
+            fields.retain(|key, _| elsewhere.iter().all(|(known, _)| known != key));
+        }
+        object
+    }
+
+    #[test]
+    fn every_number_says_what_it_does() {
+        let loads = ["mem", "net", "disk", "rooms"];
+        for (def, _, knobs) in objects() {
+            for knob in knobs {
+                let last = knob.key.rsplit('.').next().unwrap_or_default();
+                // The sentence of the first of the five stands for all.
+                let said = knob.help.is_some() || loads.contains(&last) || last == "speed" || def == "run";
+                assert!(said || matches!(knob.kind, Text(..)), "{def}.{} has no sentence", knob.key);
+            }
+        }
+    }
+
+    #[test]
+    fn policies_are_told_apart_by_their_plots() {
+        let orders: Vec<&str> = ORDER_PLOTS.to_vec();
+        let plots = |choice: &Choice| choice.arms.iter().map(|arm| arm.icon).collect::<Vec<_>>();
+        let all = [&QUEUE, &BALANCER, &SPLIT_BY, &AGEING, &POOL, &BATCH].map(plots);
+        for mut plots in all.into_iter().chain([orders]) {
+            let many = plots.len();
+            assert!(plots.iter().all(|plot| !plot.is_empty()), "a policy has no plot");
+            plots.sort_unstable();
+            plots.dedup();
+            assert_eq!(plots.len(), many, "two policies have the same plot");
+        }
+        assert_eq!(ORDER_PLOTS.len(), ORDERS.len());
+    }
+
+    #[test]
+    fn another_law_keeps_the_mean() {
+        let mut s = wire();
+        for (i, arm) in LAW.arms.iter().enumerate().chain([(2, &LAW.arms[2]), (0, &LAW.arms[0])]) {
+            s.classes[0].service = tidegate_core::scenario::v1::LawV1::Constant { mean_us: 9_000 };
+            choose(&mut s, "classes[0].service", &LAW, i);
+            assert_eq!(s.classes[0].service.word(), arm.word);
+            assert!((crate::story::mean_s(&s.classes[0].service) - 0.009).abs() < 1e-9, "{}", arm.word);
+            choose(&mut s, "classes[0].service", &LAW, 0);
+            assert!((crate::story::mean_s(&s.classes[0].service) - 0.009).abs() < 1e-9, "{}", arm.word);
+        }
+    }
+
+    #[test]
+    fn phases_and_rules_come_and_go() {
+        let mut s = wire();
+        crate::edit::set_kind(&mut s, 0, crate::edit::Kind::Bursty);
+        let columns = match LOAD.arms[2].knobs[0].kind {
+            Table(columns) => columns,
+            _ => &[],
+        };
+        put(&mut s, "classes[0].load.phases", Some(Value::Array(vec![row(columns); 3])));
+        put(&mut s, "classes[0].rules", Some(Value::Array(vec![row(RULE)])));
+        turn(&mut s, "classes[0].load.phases[2].rate_per_s", &RATE, 70.0);
+        put(&mut s, "classes[0].rules[0].host", Some("example.org".into()));
+        if let Err(e) = Scenario::check(s.clone()) {
+            panic!("{e}");
+        }
+        assert_eq!(at(&json(&s), "classes[0].load.phases[2].rate_per_s"), Some(&70.into()));
+        assert_eq!(s.classes[0].rules[0].host.as_deref(), Some("example.org"));
     }
 
     #[test]

@@ -8,9 +8,11 @@
 //! anything that runs WebAssembly, without a page.
 
 pub mod address;
+pub mod advice;
 pub mod app;
 pub mod draw;
 pub mod edit;
+pub mod embed;
 pub mod engine;
 pub mod feed;
 pub mod figures;
@@ -25,7 +27,9 @@ pub mod log;
 pub mod prefs;
 pub mod protocol;
 pub mod story;
+pub mod toml;
 pub mod tools;
+pub mod trace;
 pub mod view;
 pub mod words;
 pub mod worker;

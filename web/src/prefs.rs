@@ -1,6 +1,7 @@
 //! What a person prefers, kept in this browser only.
 
 use crate::words::Language;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Light, dark, or whatever the system says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,13 +56,19 @@ pub struct Prefs {
     pub still: bool,
 }
 
-fn storage() -> Option<web_sys::Storage> {
-    // Embedded pages may have no access; then nothing is kept.
-    web_sys::window()?.local_storage().ok()?
+/// Whether nothing is kept, nor anything read that was kept.
+static KEEPS_NOTHING: AtomicBool = AtomicBool::new(false);
+
+/// Says whether to leave the browser's storage alone, as a page in a frame does.
+pub fn keep_nothing(on: bool) {
+    KEEPS_NOTHING.store(on, Ordering::Relaxed);
 }
 
-fn kept(key: &str) -> Option<String> {
-    storage()?.get_item(&format!("tidegate.{key}")).ok()?
+fn storage() -> Option<web_sys::Storage> {
+    if KEEPS_NOTHING.load(Ordering::Relaxed) {
+        return None;
+    }
+    web_sys::window()?.local_storage().ok()?
 }
 
 fn matches(query: &str) -> bool {
@@ -73,18 +80,24 @@ impl Prefs {
     #[must_use]
     pub fn load(lang: Option<&str>, theme: Option<&str>) -> Self {
         let browser = web_sys::window().and_then(|w| w.navigator().language());
-        let language = lang.map(str::to_owned).or_else(|| kept("lang")).or(browser).unwrap_or_default();
-        let theme = theme.map(str::to_owned).or_else(|| kept("theme")).unwrap_or_default();
+        let language = lang.map(str::to_owned).or_else(|| Self::kept("lang")).or(browser).unwrap_or_default();
+        let theme = theme.map(str::to_owned).or_else(|| Self::kept("theme")).unwrap_or_default();
         Self {
             language: Language::of(&language),
             theme: ThemeChoice::of(&theme),
-            letters: kept("letters").as_deref() != Some("off"),
-            still: match kept("motion").as_deref() {
+            letters: Self::kept("letters").as_deref() != Some("off"),
+            still: match Self::kept("motion").as_deref() {
                 Some("reduced") => true,
                 Some("full") => false,
                 _ => matches("(prefers-reduced-motion: reduce)"),
             },
         }
+    }
+
+    /// What was kept of one choice.
+    #[must_use]
+    pub fn kept(key: &str) -> Option<String> {
+        storage()?.get_item(&format!("tidegate.{key}")).ok()?
     }
 
     /// Keeps one choice.

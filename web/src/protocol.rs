@@ -4,6 +4,7 @@
 //! each further type would bring its own reader and writer into the page. Whatever there is much of goes as one flat
 //! list of numbers, which the page receives as a transferred `Float64Array`: [`Numbers`].
 
+use crate::trace::{Spot, Told};
 use serde::{Deserialize, Serialize};
 use tidegate_core::frame::{Frame, FrameError};
 
@@ -35,8 +36,15 @@ pub enum Order {
         /// The moment, in seconds.
         to_s: f64,
     },
-    /// Plays exactly one event of the calendar.
+    /// Plays exactly one event of the calendar, or takes one back.
     StepEvent {
+        /// Which run.
+        run: u32,
+        /// Whether to take one back.
+        back: bool,
+    },
+    /// Plays on to the next decision of the gateway: somebody is turned away, a server picked, a controller changes something.
+    StepDecision {
         /// Which run.
         run: u32,
     },
@@ -44,6 +52,13 @@ pub enum Order {
     Explain {
         /// Whether to.
         on: bool,
+    },
+    /// Follows a request, seen at the present moment, through a copy of the run.
+    Trace {
+        /// Which run.
+        run: u32,
+        /// Which request.
+        spot: Spot,
     },
     /// The next raw message is the content of a log or trace file.
     ReadLog {
@@ -139,8 +154,10 @@ impl From<Order> for Note {
             }
             Order::Advance { run, to_s } => Self { number: to_s, ..Self::new("advance", run) },
             Order::Seek { run, to_s } => Self { number: to_s, ..Self::new("seek", run) },
-            Order::StepEvent { run } => Self::new("step_event", run),
+            Order::StepEvent { run, back } => Self { count: u64::from(back), ..Self::new("step_event", run) },
+            Order::StepDecision { run } => Self::new("step_decision", run),
             Order::Explain { on } => Self { count: u64::from(on), ..Self::new("explain", 0) },
+            Order::Trace { run, spot } => Self { count: spot.pack(), ..Self::new("trace", run) },
             Order::ReadLog { name } => Self { text: name, ..Self::new("read_log", 0) },
         }
     }
@@ -155,8 +172,10 @@ impl Note {
             "load" => Order::Load { run, scenario: text, at_s: number, with_log: count != 0 },
             "advance" => Order::Advance { run, to_s: number },
             "seek" => Order::Seek { run, to_s: number },
-            "step_event" => Order::StepEvent { run },
+            "step_event" => Order::StepEvent { run, back: count != 0 },
+            "step_decision" => Order::StepDecision { run },
             "explain" => Order::Explain { on: count != 0 },
+            "trace" => Order::Trace { run, spot: Spot::unpack(count) },
             "read_log" => Order::ReadLog { name: text },
             _ => return None,
         })
@@ -248,6 +267,8 @@ pub enum Numbers {
     Picture(Picture),
     /// Frames at equal steps, for the history tracks.
     History(HistoryPart),
+    /// What became of a request.
+    Told(Told),
 }
 
 /// The picture of one moment.
@@ -284,6 +305,7 @@ pub struct HistoryPart {
 
 const PICTURE: f64 = 1.0;
 const HISTORY: f64 = 2.0;
+const TOLD: f64 = 3.0;
 const PICTURE_HEAD: usize = 6;
 const HISTORY_HEAD: usize = 6;
 
@@ -321,6 +343,16 @@ impl HistoryPart {
     }
 }
 
+impl Told {
+    /// As one flat list that says what it is.
+    #[must_use]
+    pub fn to_numbers(&self) -> Vec<f64> {
+        let mut out = vec![TOLD];
+        self.encode(&mut out);
+        out
+    }
+}
+
 impl Numbers {
     /// Reads what [`Picture::encode`] or [`HistoryPart::encode`] wrote.
     ///
@@ -353,6 +385,8 @@ impl Numbers {
                 share: head[4],
                 frames: rest.chunks_exact(each).map(Frame::decode).collect::<Result<_, _>>()?,
             }))
+        } else if kind == TOLD {
+            Told::decode(&list[1..]).map(Self::Told).ok_or(FrameError::Length)
         } else {
             Err(FrameError::Layout)
         }
@@ -393,8 +427,10 @@ mod tests {
             Order::Load { run: 3, scenario: "{}".into(), at_s: 1.5, with_log: true },
             Order::Advance { run: 3, to_s: 2.0 },
             Order::Seek { run: 4, to_s: 0.0 },
-            Order::StepEvent { run: 4 },
+            Order::StepEvent { run: 4, back: true },
+            Order::StepDecision { run: 4 },
             Order::Explain { on: true },
+            Order::Trace { run: 4, spot: Spot::Waiting { stage: 1, class: 2, nth: 3_000 } },
             Order::ReadLog { name: "a.log".into() },
         ];
         for order in orders {

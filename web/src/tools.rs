@@ -15,8 +15,8 @@ pub fn preset_names() -> String {
     Value::from(names).to_string()
 }
 
-/// Runs a scenario to its end and returns its hash and counts as JSON: fields of what `tidegate simulate --format
-/// json` prints, without statistics. `scenario` is `preset:NAME`, a share link or JSON; `recorded` is the text of a log or trace, read as `--input`
+/// Runs a scenario to its end and returns its hash as JSON: fields of what `tidegate simulate --format json` prints, without
+/// figures of classes; the module for programs has those. `scenario` is `preset:NAME`, a share link or JSON; `recorded` is the text of a log or trace, read as `--input`
 /// reads it, for classes that replay one.
 ///
 /// # Errors
@@ -35,17 +35,11 @@ pub fn simulate(scenario: &str, recorded: Option<&str>) -> Result<String, String
     let read = |text: &str| parse_trace(text.as_bytes(), &Options::default()).map_err(|e| e.to_string());
     let trace = recorded.map(read).transpose()?;
     let rows = trace.as_ref().map(|trace| (trace.rows.as_slice(), trace.labels.as_slice()));
-    let result = Simulation::new(&scenario, 0, rows).map_err(|e| e.to_string())?.finish();
-    let class = |(at, class): (usize, &tidegate_core::sim::ClassResult)| {
-        json!({
-            "name": scenario.classes[at].name, "arrived": class.arrived, "completed": class.completed,
-            "shed": class.shed, "failed": class.failed,
-        })
-    };
-    let classes: Vec<Value> = result.classes.iter().enumerate().map(class).collect();
+    let mut run = Simulation::new(&scenario, 0, rows).map_err(|e| e.to_string())?;
+    run.run_to_end();
     let report = json!({
-        "scenario": scenario.wire().title, "seed": result.seed, "engine": ENGINE,
-        "trace_hash": format!("{:016x}", result.trace_hash), "events": result.events, "classes": classes,
+        "scenario": scenario.wire().title, "seed": scenario.seed, "engine": ENGINE,
+        "trace_hash": format!("{:016x}", run.trace_hash()), "events": run.events(),
     });
     Ok(report.to_string())
 }

@@ -68,12 +68,15 @@ macro_rules! words {
             $(#[doc = $english] pub $key: &'static str,)*
         }
 
+        /// English.
+        pub static ENGLISH: $name = $name { $($key: $english,)* };
+        /// Simplified Chinese.
+        pub static CHINESE: $name = $name { $($key: $chinese,)* };
+
         impl $crate::words::Language {
             /// Words of the language.
             #[must_use]
             pub fn $get(self) -> &'static $name {
-                static ENGLISH: $name = $name { $($key: $english,)* };
-                static CHINESE: $name = $name { $($key: $chinese,)* };
                 match self {
                     Self::English => &ENGLISH,
                     Self::Chinese => &CHINESE,
@@ -206,7 +209,6 @@ words! {
     per_second: "/s", "/s";
     legend_lane: "One mark is {0} in a lane.", "一个标记：通道中 {0} 个。";
     legend_marks: "One mark is {0} in a lane, {1} in flight.", "一个标记：通道中 {0} 个，途中 {1} 个。";
-    read_as_table: "State as a table", "以表格读取状态";
     column_class: "Class", "类";
     column_waiting: "Waiting", "在等";
     column_wait: "Wait", "等待";
@@ -227,6 +229,9 @@ words! {
     pause: "Pause (Space)", "暂停 (空格)";
     step: "Step forward (.)", "前进一步 (.)";
     step_event: "Step one event (;)", "前进一个事件 (;)";
+    step_event_back: "Back one event (:)", "后退一个事件 (:)";
+    step_decision: "To the next decision (')", "到下一个决策 (')";
+    as_fast: "max", "全速";
     speed: "Speed", "速度";
     speed_typed: "Speed, typed", "速度，输入";
     reaches: "reaches {0}", "实际 {0}";
@@ -269,8 +274,13 @@ words! {
     events_none: "none", "无";
     events_some: "{0} planned", "已排 {0} 个";
     run: "Run", "运行";
-    edits_rerun: "Edits run again from the start.", "修改后从头重新运行。";
+    edits_fork: "Edits fork the run at the playhead.", "修改从播放头处起生效，另开一支。";
+    fold_edits: "Make these the start values", "以此作为起始值";
+    whole_run_edit: "This changes the whole run, from its start.", "这一改动影响整个运行，已从头开始。";
+    flag_edit: "You: {0}", "你：{0}";
+    flag_edit_more: "You: {0}, and {1} more", "你：{0}，另 {1} 处";
     undo: "Undo", "撤销";
+    redo: "Redo", "重做";
     load_kind: "Arrivals", "到达方式";
     load_poisson: "Poisson", "泊松";
     load_even: "Evenly spaced", "等间隔";
@@ -278,10 +288,6 @@ words! {
     load_closed: "Closed clients", "封闭客户";
     load_trace: "From a log", "来自日志";
     rate: "rate", "速率";
-    rate_quiet: "quiet rate", "平时速率";
-    rate_burst: "burst rate", "突发速率";
-    quiet_lasts: "quiet lasts", "平时时长";
-    burst_lasts: "burst lasts", "突发时长";
     clients_count: "clients", "客户数";
     think: "think time", "思考时间";
     service: "service", "服务时间";
@@ -387,7 +393,6 @@ words! {
     room_gain: "room gain", "空间系数";
     room_gain_help: "What each free place adds to the thresholds, a level.", "每个空位按级别给阈值加多少。";
     curve: "Level {0}", "第 {0} 级";
-    add_curve: "Add a curve", "添加曲线";
     average_counts: "average counts", "平均计入";
     average_counts_help: "Who is counted in a level's average.", "某一级的平均值把哪些请求算在内。";
     counts_all: "everybody", "全部";
@@ -481,6 +486,144 @@ words! {
     yes: "yes", "是";
     more_numbers: "{0} more numbers", "另有 {0} 项";
     more_controls: "Ageing, workers, batches", "老化、线程数、批处理";
+
+    // More about the numbers.
+    mean: "mean", "均值";
+    cv: "spread cv", "离散系数 cv";
+    alpha: "tail α", "尾指数 α";
+    erlang_k: "stages k", "阶数 k";
+    stops_after: "stops after", "多少个后停止";
+    phase: "Phase {0}", "第 {0} 段";
+    lasts: "lasts", "持续";
+    rule_host: "host", "主机";
+    rule_method: "method", "方法";
+    rule_header: "header", "请求头";
+    rule_value: "header value", "请求头的值";
+    rule_client: "client", "客户端地址";
+    rule_from: "believed from", "采信来源";
+    from_trusted: "trusted peers", "受信任的一方";
+    from_anyone: "anyone", "任何人";
+    rule: "Rule {0}", "规则 {0}";
+    all_rules: "all {0} rules", "全部 {0} 条规则";
+    rules_help: "Any one suffices; within one, all conditions must hold.", "满足任意一条即可；一条之内，条件须全部成立。";
+    rule_header_help: "Lower case. It must be there, and match the value if one is given.", "小写。须有此请求头；若填了值，还须匹配。";
+    work: "what it does", "做什么";
+    work_stage: "works itself", "自己处理";
+    work_link: "sends over a link", "经链路发送";
+    work_servers: "asks the servers", "交给服务器";
+    run_mode: "figures are", "统计方式";
+    mode_steady: "long-run", "长期平均";
+    mode_transient: "of this stretch", "就看这一段";
+    warmup: "warm-up", "预热期";
+    warmup_help: "Left out of the figures. 0: a tenth of a long run, else nothing.", "不计入统计。0 表示自动：长期平均取十分之一，否则不去掉。";
+    gateways: "gateways", "网关数";
+    gateways_help: "As many like this one share the servers; each knows only what it sent itself.", "共有这么多个同样的网关使用这些服务器，各自只知道自己发出的请求。";
+    about: "about", "说明";
+    pid_p_help: "Answer to the error itself.", "对误差本身的反应。";
+    pid_i_help: "Answer to the error added up.", "对累计误差的反应。";
+    pid_d_help: "Answer to the change of the error.", "对误差变化的反应。";
+    slider: "Slider: {0} to {1}.", "滑块：{0} 至 {1}。";
+    queue_limit_help: "Requests that may wait; the next one is turned away.", "最多有多少请求在等，再来的就拒绝。";
+    limit_counts_help: "Level by level, the low cannot shut the door on the high.", "按级计算时，低级不会把高级挤在门外。";
+    knob_min_help: "Below this average nobody is turned away.", "平均值低于它，一个也不拒绝。";
+    knob_max_help: "From this average on everybody is turned away.", "平均值到了它，全部拒绝。";
+    max_chance_help: "Chance of being turned away just below max.", "快到上限时的拒绝概率。";
+    adapt_help: "Whether max chance follows the load by itself.", "最大概率是否自动跟随负载。";
+    factor_help: "Each change multiplies or divides max chance by this.", "每次调整把最大概率乘以或除以它。";
+    repeat_help: "Arrivals beyond a threshold that make one change.", "多少个到达越过阈值才调整一次。";
+    curve_help: "Each level has a curve; the last stands for all above it.", "每级一条曲线，最后一条也用于更高的级。";
+    target_wait_help: "The wait it steers towards.", "要把等待控制到多少。";
+    period_help: "Time between two adjustments.", "两次调整之间的时间。";
+    rate_rule_help: "How the rate follows the response time.", "速率怎样跟随响应时间。";
+    threshold_help: "Requests waiting above which new ones are turned away.", "在等的请求超过它，新来的就拒绝。";
+    wanted_of_one_help: "Of a class with wait target 1; the others in proportion.", "等待目标为 1 的类等多久，其余各类按比例。";
+    gain_help: "How strongly an error is answered.", "对误差反应的强弱。";
+    forgetting_help: "What an observation still counts one period later.", "一个观测到下个周期还算多少。";
+    design_help: "How the controller follows from the model.", "由模型得出控制器的方法。";
+    warm_up_help: "It does not steer before that.", "在此之前不调节。";
+    a_terms_help: "How many of its own past values the model looks at.", "模型回看多少个以往的输出。";
+    b_terms_help: "How many past splits the model looks at.", "模型回看多少次以往的划分。";
+    dead_time_help: "Periods until a change first shows.", "改动要几个周期才开始见效。";
+    zero_help: "Of the controller; larger is calmer.", "控制器的零点，越大越平缓。";
+    think_help: "Pause between an answer and the next request.", "得到回应到再次请求之间的停顿。";
+    trim_help: "How strongly measured waits correct the model; 0: not at all.", "实测等待对模型的修正力度，0 表示不修正。";
+    split_by_help: "What moves workers from class to class.", "线程按什么在各类之间移动。";
+    order_help: "Which of those waiting a free worker takes.", "线程空出来时，先取哪一个。";
+    ageing_help: "How those who wait long get ahead.", "等久的请求怎样提前。";
+    promote_after_help: "Time in a level before a request moves up.", "在一级等多久就升一级。";
+    overdue_after_help: "Wait allowed for each level above its own.", "上面每有一级，容许多等这么久。";
+    overdue_share_help: "Part of the work that goes to the overdue.", "留给超时等待者的工作量比例。";
+    pool_size_help: "Whether the number of workers follows the load.", "线程数是否跟随负载。";
+    fewest_help: "There are never fewer.", "不会再少。";
+    most_help: "There are never more.", "不会再多。";
+    grow_above_help: "A queue longer than this gets one more worker.", "队列超过它就加一个线程。";
+    idle_goes_help: "A worker idle for so long goes.", "线程空闲这么久就撤掉。";
+    too_long_help: "Time in work that counts as late.", "处理超过这么久就算超时。";
+    batches_help: "Requests a worker takes in one go.", "一个线程一次取几个请求。";
+    batch_size_help: "As many as wait, up to this.", "有多少取多少，不超过它。";
+    starts_help: "Requests begun a second, evenly spaced; 0: no limit.", "每秒最多开始多少个，均匀间隔；0 表示不限。";
+    expired_help: "What becomes of a request whose deadline passes in the queue.", "排队时过了期限的请求怎么办。";
+    own_work_help: "Time a worker needs for one request.", "一个线程处理一个请求的时间。";
+    batch_work_help: "Time a worker needs besides for each batch.", "每批另需的时间。";
+    link_rate_help: "Its workers share it equally.", "由各线程平分。";
+    work_help: "What a worker of this stage does with a request.", "本阶段的线程拿请求做什么。";
+    mean_help: "Mean of the law, not its median.", "分布的均值，不是中位数。";
+    cv_help: "Standard deviation over mean; 1 is as wide as exponential.", "标准差与均值之比；1 与指数分布同样分散。";
+    alpha_help: "Tail index: the smaller, the rarer and larger the largest.", "尾指数：越小，大者越少也越大。";
+    size_ratio_help: "Largest over smallest value that can occur.", "可能出现的最大值与最小值之比。";
+    erlang_k_help: "Sum of k exponentials: the larger, the more regular.", "k 个指数之和：越大越规则。";
+    size_least_help: "Nothing is below.", "不会更小。";
+    size_most_help: "Nothing is above.", "不会更大。";
+    rate_help: "Mean number a second.", "平均每秒个数。";
+    phase_help: "Rate while a phase lasts; phases follow each other in a ring.", "各时段的速率；时段依次轮换。";
+    lasts_help: "Mean length; each length is exponential.", "平均时长，每次按指数分布。";
+    clients_count_help: "Each waits for its answer before it asks again.", "每个客户等到回应才再次请求。";
+    log_label_help: "Rows of the log with this label; * takes the rest.", "取日志中带此标签的行，* 取其余。";
+    class_rule_help: "* within a segment, ** across segments.", "* 匹配一段之内，** 可跨段。";
+    rule_host_help: "Without port; *.example.org takes every subdomain.", "不带端口；*.example.org 包括所有子域。";
+    rule_method_help: "In capitals.", "大写。";
+    rule_value_help: "Of that header; * takes any text.", "该请求头的值，* 匹配任意文字。";
+    rule_client_help: "An address, or a block of them.", "一个地址，或一段地址。";
+    rule_from_help: "Headers of strangers count for nothing unless anyone may name a class.", "不许任何人自报类别时，陌生来源的请求头不作数。";
+    size_help: "Bytes that a request asks for, if known.", "请求的内容有多大（如果知道）。";
+    size_mean_help: "Mean of the law, not its median.", "分布的均值，不是中位数。";
+    retry_after_help: "Pause before it asks again.", "再次请求前等多久。";
+    service_help: "Time one request takes a server of speed 1.", "速度为 1 的服务器处理一个请求的时间。";
+    kind_help: "A session takes no slot; it holds its demand until it ends.", "会话不占位置，结束前一直占用各项资源。";
+    sources_help: "For balancers that go by who asks.", "供按客户端分配的均衡策略使用。";
+    targets_help: "For balancers that go by what is asked.", "供按目标分配的均衡策略使用。";
+    server_weight_help: "What balancers with weights make of it; 0: nothing new.", "供加权均衡使用；0 表示不再接新请求。";
+    discipline_help: "So many at once, the others wait; or all at once on shared cores.", "限定个数，其余等待；或全部同时进行，共享核心。";
+    dead_band_help: "A distance this small is taken for none.", "差距小于它就当作没有。";
+    drawn_help: "The emptiest of so many drawn at random gets it.", "随机抽这么多台，交给最空的。";
+    weights_from_help: "Set here, or made of what servers report.", "用配置值，或由上报得出。";
+    hash_by_help: "What must meet the same server again.", "什么相同就总到同一台。";
+    hash_table_help: "How the hash finds a server.", "哈希怎样找到服务器。";
+    largest_step_help: "A report changes a weight by no more than this part.", "一次上报最多把权重改变这个比例。";
+    group_width_help: "How much more than the least may be in flight within the first group.", "第一组内，手上请求数最多比最少者高多少。";
+    weight_min_help: "No weight falls below.", "权重不会更低。";
+    weight_max_help: "No weight rises above.", "权重不会更高。";
+    loads_session_help: "As above, for sessions.", "同上，用于会话。";
+    load_target_help: "Load that leaves a weight as it is.", "负载等于它时，权重不变。";
+    groups_help: "By weight; the heaviest gets everything.", "按权重分组，最重的一组接全部请求。";
+    group_by_help: "How servers are sorted into groups.", "服务器怎样归组。";
+    turns_weighted_help: "Within the group; otherwise all alike.", "组内按权重轮流，否则一视同仁。";
+    weight_initial_help: "Weights before the first report.", "第一次上报前的权重。";
+    weight_base_help: "Mean weight at the beginning.", "开始时的平均权重。";
+    least_change_help: "A smaller change is not made.", "小于它的变化不执行。";
+    damping_help: "Part of each change that is not made.", "每次变化中不执行的部分。";
+    report_period_help: "Weights know nothing newer than this.", "权重看到的情况最多晚这么久。";
+    load_clear_help: "Below this it takes work again.", "低于它才重新接请求。";
+    silence_help: "A server that reported and stops gets nothing more after this.", "曾经上报的服务器，停报这么久后不再接新请求。";
+    eject_for_help: "The first time; each further time as much longer.", "第一次的时长，以后每次再加这么多。";
+    eject_most_help: "Part of the servers that may be ejected at once.", "同时最多剔除多大比例的服务器。";
+    event_factor_help: "Of what is written; 1 restores it.", "相对于设定值；1 即恢复。";
+    flap_period_help: "Down for half of it.", "其中一半时间下线。";
+    flap_times_help: "How many times it goes down.", "下线多少次。";
+    reports_help: "Stuck: they repeat the last one.", "卡住：一直重复最后一次。";
+    size_in_queue_help: "Not only for joining the queue, but also for the place in it.", "不只影响能否进队，也影响队中位置。";
+    clamp_help: "Whatever is above the top level waits in the top level.", "超过最高级的，都排在最高级。";
+    run_mode_help: "Long-run means without the warm-up, or this very stretch of time.", "去掉预热的长期平均，或就看这一段时间。";
 
     // Lanes and reasons.
     chance_of_drop: "chance of drop", "拒绝概率";
@@ -730,6 +873,9 @@ words! {
     fact_stop: "{0} cannot turn away more before max: its max chance is at the upper stop, {1}.", "{0} 的最大概率已到顶 {1}，在到达上限之前无法拒绝更多。";
 
     // Presets, Share, Run, keys.
+    group_papers: "Three papers", "三篇论文";
+    group_overload: "What overload looks like", "过载的样子";
+    group_basics: "Basics", "基础";
     presets: "Pick something to overload", "挑一个来压垮";
     presets_about: "Every preset is a link. Change anything, then share your own.", "每个预设都是链接。随意修改，再分享你的版本。";
     open_file: "Open a file", "打开文件";
@@ -754,7 +900,8 @@ words! {
     key_space: "Space", "空格";
     key_play: "Play or pause", "播放或暂停";
     key_step: "Step forward, back", "前进、后退一步";
-    key_step_event: "One event of the calendar", "日历中的一个事件";
+    key_step_event: "One event of the calendar forward, back", "日历中前进、后退一个事件";
+    key_decision: "To the next decision: turned away, picked, controlled", "到下一个决策：拒绝、选服务器、控制器动作";
     key_next_flag: "Next, previous planned event (Shift)", "下一个、上一个预定事件 (Shift)";
     key_arrows: "Move 1 s (Shift: 10 s)", "移动 1 秒 (Shift: 10 秒)";
     key_speed: "Slower, faster", "减速、加速";
@@ -768,7 +915,7 @@ words! {
     key_live: "Live", "实况";
     key_focus: "Picture only", "只看画面";
     key_theme: "Light or dark", "浅色或深色";
-    key_undo: "Undo", "撤销";
+    key_undo: "Undo, redo (Shift)", "撤销、重做 (Shift)";
     key_help: "This list", "本列表";
 
     // Live.
@@ -793,7 +940,7 @@ words! {
 
     // States.
     loading: "Loading the simulator", "正在载入模拟器";
-    loading_about: "A third of a megabyte, once. Nothing you do here leaves this browser.", "约三分之一兆字节，仅此一次。你在这里做的一切都不会离开本浏览器。";
+    loading_about: "Half a megabyte, once. After that Tidegate works offline, and nothing you do here leaves this browser.", "约半兆字节，仅此一次，之后断网也能用。你在这里做的一切都不会离开本浏览器。";
     empty: "No requests yet", "还没有请求";
     empty_about: "No class of clients sends anything. Raise a rate, and requests start arriving at the left.", "没有任何一类客户端在发送。调高速率，请求就会从左边到来。";
     raise_rate: "Send 20 a second", "每秒发送 20 个";
@@ -849,6 +996,8 @@ mod tests {
         "policy_codel",
         "policy_pie",
         "at_most",
+        "json",
+        "toml",
     ];
 
     fn all() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
@@ -892,6 +1041,43 @@ mod tests {
                 assert!(!english.contains(banned) && !translated.contains(banned), "{key} says {banned}");
             }
         }
+    }
+
+    /// Text of the markup that is a name or a symbol in every language.
+    const NAMES: &[&str] = &["Tidegate", "k"];
+
+    /// String literals with letters where the markup shows or speaks them: `{"…"}`, and in attributes that are read out.
+    fn written_out(source: &str) -> Vec<String> {
+        let shown = source.split("{\"").skip(1);
+        let shown = shown.filter_map(|rest| rest.split_once("\"}")).map(|(text, _)| text);
+        let spoken = ["aria-label=\"", "title=\"", "placeholder=\"", "alt=\"", "aria-valuetext=\""];
+        let spoken = spoken.iter().flat_map(|start| source.split(start).skip(1));
+        let spoken = spoken.filter_map(|rest| rest.split_once('"')).map(|(text, _)| text);
+        let worded =
+            |text: &&str| text.len() < 200 && text.chars().any(char::is_alphabetic) && !NAMES.contains(text);
+        shown.chain(spoken).filter(worded).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_word_of_the_markup_is_in_both_languages() {
+        let views = concat!(env!("CARGO_MANIFEST_DIR"), "/src/view");
+        let mut files = 0;
+        for file in std::fs::read_dir(views).expect("the views") {
+            let path = file.expect("a file").path();
+            let source = std::fs::read_to_string(&path).expect("text");
+            let markup = source.split("#[cfg(test)]").next().unwrap_or_default();
+            let found = written_out(markup);
+            assert!(found.is_empty(), "{} says {found:?}; it belongs into the words", path.display());
+            files += 1;
+        }
+        assert!(files > 10, "{files} views");
+    }
+
+    #[test]
+    fn text_outside_the_words_is_found() {
+        assert_eq!(written_out("<b>{\"Hello\"}</b>{\" · \"}{w.word}"), ["Hello"]);
+        assert_eq!(written_out("<p aria-label=\"Lane\" class=\"x\">"), ["Lane"]);
+        assert!(written_out("aria-label={w.lane} {\"Tidegate\"} fill(\"{0}\")").is_empty());
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn native(workspace: &Workspace) -> Result<Value> {
 fn in_node(workspace: &Workspace) -> Result<Value> {
     say::heading("Measuring the module in Node");
     let script = format!("{MEASURE}\nreturn JSON.stringify(await measure(tidegate.bench_sim, {SECONDS}));");
-    parsed(&Node::prepare(workspace)?.run(&script)?)
+    parsed(&Node::prepare(workspace)?.run(&script, &[])?)
 }
 
 fn in_chromium(workspace: &Workspace) -> Result<Value> {

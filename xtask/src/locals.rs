@@ -83,11 +83,7 @@ struct Variables {
 }
 
 impl Variables {
-    fn of(
-        types: &mut Renumber,
-        parameters: u32,
-        body: &FunctionBody<'_>,
-    ) -> Result<Self, Error<Infallible>> {
+    fn of(types: &mut Renumber, parameters: u32, body: &FunctionBody<'_>) -> Result<Self, Error<Infallible>> {
         let mut old = Vec::new();
         for run in body.get_locals_reader()? {
             let (count, ty) = run?;

@@ -24,7 +24,7 @@ impl Node {
     /// When Node is missing, or the copy cannot be written.
     pub(crate) fn prepare(workspace: &Workspace) -> Result<Self> {
         let folder = workspace.target.join("node");
-        for part in ["pkg", "vendor"] {
+        for part in ["pkg", "module"] {
             let from = workspace.www().join(part);
             let sources = if from.is_dir() { files::walk(&from, &|_| false)? } else { Vec::new() };
             for file in sources {
@@ -40,12 +40,13 @@ impl Node {
         Ok(Self { program: browser::node()?, script })
     }
 
-    /// Runs the body of an async function that sees the module as `tidegate` and returns a string.
+    /// Runs the body of an async function that sees the page's module as `tidegate`, the one for programs as
+    /// `programs`, and what it is given as `args`, and returns a string.
     ///
     /// # Errors
     /// When it throws.
-    pub(crate) fn run(&self, body: &str) -> Result<String> {
-        process::output(Command::new(&self.program).arg(&self.script).arg(body))
+    pub(crate) fn run(&self, body: &str, arguments: &[&str]) -> Result<String> {
+        process::output(Command::new(&self.program).arg(&self.script).arg(body).args(arguments))
     }
 
     /// Calls a function of the module that takes and returns strings.
@@ -53,13 +54,8 @@ impl Node {
     /// # Errors
     /// When it throws.
     pub(crate) fn call(&self, function: &str, arguments: &[&str]) -> Result<String> {
-        let mut node = Command::new(&self.program);
-        process::output(
-            node.arg(&self.script)
-                .arg("return tidegate[args[0]](...args.slice(1));")
-                .arg(function)
-                .args(arguments),
-        )
+        let all: Vec<&str> = [function].into_iter().chain(arguments.iter().copied()).collect();
+        self.run("return tidegate[args[0]](...args.slice(1));", &all)
     }
 }
 

@@ -1,6 +1,7 @@
-//! `cargo xtask parity`: every preset gives the same run in native debug, native release, Node and Chromium.
+//! `cargo xtask parity`: every preset gives the same run in native debug, native release, Node and Chromium, and by the
+//! module for programs.
 //!
-//! Node and Chromium run the very module that the page is served, not a build of their own.
+//! Node and Chromium run the very modules that are served, not builds of their own.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,12 +16,17 @@ use crate::workspace::Workspace;
 use crate::{files, play, process, say, web};
 
 /// Who runs a preset.
-const PLACES: [&str; 4] = ["native debug", "native release", "Node", "Chromium"];
+const PLACES: [&str; 5] = ["native debug", "native release", "Node", "Chromium", "tidegate.js"];
+/// A run by the module for programs, in two parts as a program would; its report is what the command line prints.
+const BY_PROGRAM: &str = "const simulation = new programs.Simulation(args[0], { recorded: args[1] });
+    simulation.runUntil(simulation.horizon / 2);
+    while (simulation.step());
+    return simulation.reportJson();";
 
 /// The hash of one preset in each place.
 struct Row {
     preset: String,
-    hashes: [String; 4],
+    hashes: [String; 5],
 }
 
 impl Row {
@@ -59,11 +65,18 @@ fn compare(workspace: &Workspace, node: &Node, page: &Page) -> Result<Vec<Row>> 
     for preset in presets {
         let start = Instant::now();
         let scenario = format!("preset:{preset}");
+        let of_binary = native(workspace, "release", &scenario, &file)?;
+        let by_program = node.run(BY_PROGRAM, &[&scenario, &traffic])?;
+        ensure!(
+            figures(&of_binary)? == figures(&by_program)?,
+            "{preset}: the module for programs reports other figures than the binary"
+        );
         let hashes = [
             hash(&native(workspace, "debug", &scenario, &file)?)?,
-            hash(&native(workspace, "release", &scenario, &file)?)?,
+            hash(&of_binary)?,
             hash(&node.call("simulate_json", &[&scenario, &traffic])?)?,
             hash(&page.call("simulate_json", &[&scenario, &traffic])?)?,
+            hash(&by_program)?,
         ];
         say::note(&format!("{preset} in {}", say::seconds(start.elapsed())));
         rows.push(Row { preset, hashes });
@@ -132,6 +145,17 @@ fn hash(report: &str) -> Result<String> {
     hash.map(str::to_owned).with_context(|| format!("a report without trace_hash: {report}"))
 }
 
+/// A report without what only the command line knows: how long it took, and what it read.
+fn figures(report: &str) -> Result<Value> {
+    let mut report: Value = serde_json::from_str(report).context("the report of a run")?;
+    if let Some(object) = report.as_object_mut() {
+        for key in ["wall_s", "events_per_s", "input"] {
+            object.remove(key);
+        }
+    }
+    Ok(report)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -139,7 +163,7 @@ mod tests {
     use super::*;
 
     fn row(preset: &str, last: &str) -> Row {
-        Row { preset: preset.into(), hashes: ["a1", "a1", "a1", last].map(str::to_owned) }
+        Row { preset: preset.into(), hashes: ["a1", "a1", "a1", "a1", last].map(str::to_owned) }
     }
 
     #[test]

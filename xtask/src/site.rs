@@ -22,8 +22,15 @@ const BUDGET: u64 = 450 * 1024;
 const REFUSED: u64 = BUDGET + BUDGET / 20;
 /// File types that packing makes smaller.
 const PACKABLE: &[&str] = &["css", "html", "js", "json", "mjs", "svg", "toml", "txt", "wasm", "webmanifest"];
-/// Folder of `www` that a visitor loads on request only, example by example.
-const ON_REQUEST: &str = "scenarios/";
+/// What a visitor of the page loads on request only: examples one by one; what makes pictures when one is saved; the
+/// simulator's module for programs when a report is, which has a table of its own; what only a page in a frame needs.
+const ON_REQUEST: &[&str] = &["scenarios/", "module/", "handover.js", "svg.js", "embed.css", "embed.html"];
+/// Of these, what is small and kept at once for when there is no network.
+const KEPT: &[&str] = &["handover.js", "svg.js"];
+/// Names the version of the site and the files that are kept for when there is no network; see `www/sw.js`.
+pub(crate) const VERSION: &str = "pkg/version.js";
+/// The service worker. It is not kept by itself: the browser does that.
+const SERVICE_WORKER: &str = "sw.js";
 const BROTLI_WINDOW: u32 = 22;
 const BROTLI_QUALITY: u32 = 11;
 
@@ -131,16 +138,60 @@ fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The files that make up the page, without the examples that are loaded on request.
+fn is_on_request(name: &str) -> bool {
+    ON_REQUEST.iter().any(|on_request| name.starts_with(on_request))
+}
+
+/// Writes [`VERSION`]: a digest of every file of the site, so that any change makes another version, and the names of
+/// those that make up the page.
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub(crate) fn name_version(www: &Path) -> Result<()> {
+    let mut digest = 0xcbf2_9ce4_8422_2325;
+    let mut kept = vec!["./".to_owned()];
+    for file in sources(www)? {
+        let name = files::relative(www, &file);
+        if name == VERSION {
+            continue;
+        }
+        // FNV-1a; the zero ends the name.
+        for byte in name.bytes().chain([0]).chain(files::read(&file)?) {
+            digest = (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        let is_page = !is_on_request(&name) && name != SERVICE_WORKER;
+        if is_page || KEPT.contains(&name.as_str()) {
+            kept.push(name);
+        }
+    }
+    let kept: Vec<String> = kept.iter().map(|name| format!("{name:?}")).collect();
+    let text = format!("self.tidegate = {{ version: \"{digest:016x}\", files: [{}] }};\n", kept.join(", "));
+    files::write_if_changed(&www.join(VERSION), text.as_bytes())?;
+    Ok(())
+}
+
+/// The files that make up the page, without what is loaded on request.
 ///
 /// # Errors
 /// When a file cannot be looked at.
 pub(crate) fn assets(www: &Path) -> Result<Vec<Asset>> {
+    weighed(www, |name| !is_on_request(name))
+}
+
+/// The files that are loaded on request, without the examples.
+///
+/// # Errors
+/// When a file cannot be looked at.
+pub(crate) fn on_request(www: &Path) -> Result<Vec<Asset>> {
+    weighed(www, |name| is_on_request(name) && !name.starts_with("scenarios/"))
+}
+
+fn weighed(www: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Asset>> {
     let size = |file: &Path| fs::metadata(file).map(|meta| meta.len());
     let mut assets = Vec::new();
     for file in sources(www)? {
         let name = files::relative(www, &file);
-        if name.starts_with(ON_REQUEST) {
+        if !wanted(&name) {
             continue;
         }
         let raw = size(&file).with_context(|| format!("no size of {}", file.display()))?;
@@ -152,7 +203,18 @@ pub(crate) fn assets(www: &Path) -> Result<Vec<Asset>> {
 
 /// A table of what the page weighs.
 pub(crate) fn table(assets: &[Asset]) -> String {
-    let mut text = format!("{:<44} {:>9} {:>9} {:>9}\n", "file", "raw", "gzip", "brotli");
+    let mut text = rows("file", assets);
+    let _ = writeln!(text, "{:<44} {:>29}", "budget", BUDGET);
+    let over = sum(assets, |a| a.brotli).saturating_sub(BUDGET);
+    if over > 0 {
+        let _ = writeln!(text, "{:<44} {:>29}", "over it; from 5 % on it is refused", over);
+    }
+    text
+}
+
+/// A row a file, under a heading, and their sum.
+pub(crate) fn rows(heading: &str, assets: &[Asset]) -> String {
+    let mut text = format!("{heading:<44} {:>9} {:>9} {:>9}\n", "raw", "gzip", "brotli");
     let mut row = |name: &str, raw: u64, gzip: u64, brotli: u64| {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{name:<44} {raw:>9} {gzip:>9} {brotli:>9}");
@@ -161,11 +223,6 @@ pub(crate) fn table(assets: &[Asset]) -> String {
         row(&a.name, a.raw, a.gzip, a.brotli);
     }
     row("total", sum(assets, |a| a.raw), sum(assets, |a| a.gzip), sum(assets, |a| a.brotli));
-    let _ = writeln!(text, "{:<44} {:>29}", "budget", BUDGET);
-    let over = sum(assets, |a| a.brotli).saturating_sub(BUDGET);
-    if over > 0 {
-        let _ = writeln!(text, "{:<44} {:>29}", "over it; from 5 % on it is refused", over);
-    }
     text
 }
 
@@ -216,6 +273,32 @@ mod tests {
             assert!(packed.len() < text.len() / 4, "packed to {} bytes", packed.len());
             assert_eq!(unpack(&packed).expect("our own output"), text.as_bytes());
         }
+    }
+
+    #[test]
+    fn a_version_is_of_all_files_and_names_those_of_the_page() {
+        let www = std::env::temp_dir().join(format!("tidegate-site-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            files::write_if_changed(&www.join(name), text.as_bytes()).expect("a file");
+        };
+        for name in
+            ["index.html", "boot.js", "sw.js", "svg.js", "module/tidegate.js", "pkg/page.js", "boot.js.br"]
+        {
+            write(name, name);
+        }
+        let version = || {
+            name_version(&www).expect("a version");
+            String::from_utf8(files::read(&www.join(VERSION)).expect("written")).expect("text")
+        };
+        let first = version();
+        assert_eq!(version(), first, "naming it changes nothing");
+        assert!(
+            first.ends_with("files: [\"./\", \"boot.js\", \"index.html\", \"pkg/page.js\", \"svg.js\"] };\n"),
+            "{first}"
+        );
+        write("module/tidegate.js", "changed");
+        assert_ne!(version(), first);
+        files::remove_folder(&www).expect("removed");
     }
 
     #[test]

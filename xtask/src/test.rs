@@ -115,7 +115,8 @@ fn lints_for_browser(workspace: &Workspace) -> Result<()> {
     toolchain.ensure_linter()?;
     let mut cargo = toolchain.cargo(workspace);
     // The page's profile, so that the macros and build scripts of its build serve here too.
-    cargo.args(["clippy", "--package", "tidegate-core", "--package", "tidegate-web", "--lib"]);
+    cargo.args(["clippy", "--package", "tidegate-core", "--package", "tidegate-web"]);
+    cargo.args(["--package", "tidegate-module", "--lib"]);
     cargo.args(["--profile", web::PROFILE]).args(toolchain.place(workspace)).args(["--", "-D", "warnings"]);
     process::run(&mut cargo)
 }

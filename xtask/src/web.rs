@@ -1,4 +1,5 @@
-//! Builds the page: compiles `web` to WebAssembly, generates its JavaScript side, and packs what the browser loads.
+//! Builds the page and the simulator's module for programs: compiles `web` and `module` to WebAssembly, generates their
+//! JavaScript sides, and packs what the browser loads.
 //!
 //! Not used: wasm-opt. Its output is smaller unpacked but larger after brotli than what rustc's own optimiser leaves.
 
@@ -16,6 +17,8 @@ use crate::{files, glue, locals, order, process, say, site};
 
 /// Names the generated files: `NAME.js` and `NAME_bg.wasm`.
 pub(crate) const MODULE: &str = "tidegate_web";
+/// The same for programs, in `www/module`.
+const FOR_PROGRAMS: &str = "tidegate";
 pub(crate) const PROFILE: &str = "wasm-release";
 
 /// `cargo xtask web`: builds the page, prints what it weighs, and lays it out in `dist` if asked.
@@ -26,6 +29,7 @@ pub(crate) fn run(workspace: &Workspace, dist: Option<PathBuf>) -> Result<()> {
     build(workspace)?;
     let assets = site::assets(&workspace.www())?;
     print!("{}", site::table(&assets));
+    print!("\n{}", site::rows("on request, not part of the page", &site::on_request(&workspace.www())?));
     site::check_budget(&assets)?;
     if let Some(folder) = dist {
         site::lay_out(workspace, &folder)?;
@@ -42,15 +46,44 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let start = Instant::now();
     let toolchain = WasmToolchain::find(workspace, Target::Browser)?;
     say::heading(&format!("Building the page ({})", toolchain.describe()));
-    let mut cargo = toolchain.cargo(workspace);
-    cargo
-        .args(["build", "--package", "tidegate-web", "--lib", "--profile", PROFILE])
-        .args(toolchain.place(workspace));
-    process::run(&mut cargo)?;
+    // Two builds: in one, cargo would give each the features that the other asks of what they share.
+    for package in ["tidegate-web", "tidegate-module"] {
+        let mut cargo = toolchain.cargo(workspace);
+        cargo
+            .args(["build", "--package", package, "--lib", "--profile", PROFILE])
+            .args(toolchain.place(workspace));
+        process::run(&mut cargo)?;
+    }
     let compiled = workspace.target.join("wasm").join(Target::Browser.triple()).join(PROFILE);
     generate(workspace, &compiled.join(format!("{MODULE}.wasm")))?;
+    generate_for_programs(workspace, &compiled.join("tidegate_module.wasm"))?;
+    site::name_version(&workspace.www())?;
     site::pack(&workspace.www())?;
     say::note(&format!("page built in {}", say::seconds(start.elapsed())));
+    Ok(())
+}
+
+/// Runs wasm-bindgen on the module for programs and puts it into `www/module`, with its types. Its JavaScript is left as it
+/// comes: people read it.
+fn generate_for_programs(workspace: &Workspace, wasm: &Path) -> Result<()> {
+    let fresh = workspace.target.join("wasm").join("module");
+    let mut output = Bindgen::new()
+        .input_bytes(FOR_PROGRAMS, files::read(wasm)?)
+        .web(true)?
+        .typescript(true)
+        .omit_default_module_path(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .generate_output()
+        .context("wasm-bindgen could not process the module for programs")?;
+    output.emit(&fresh).context("wasm-bindgen could not write the module for programs")?;
+    let folder = workspace.www().join("module");
+    for suffix in [".js", ".d.ts", "_bg.wasm"] {
+        let name = format!("{FOR_PROGRAMS}{suffix}");
+        let made = files::read(&fresh.join(&name))?;
+        let made = if suffix == "_bg.wasm" { order::by_likeness(&made)? } else { made };
+        files::write_if_changed(&folder.join(&name), &made)?;
+    }
     Ok(())
 }
 
@@ -92,6 +125,7 @@ fn mirror(from: &Path, to: &Path) -> Result<()> {
         files::write_if_changed(&to.join(&name), &files::read(&file)?)?;
         kept.insert(name);
     }
+    kept.insert(site::VERSION.rsplit('/').next().unwrap_or_default().to_owned());
     for file in files::walk(to, &|_| false)? {
         let name = files::relative(to, &file);
         let source = name.strip_suffix(".br").or_else(|| name.strip_suffix(".gz")).unwrap_or(&name);

@@ -10,6 +10,7 @@ mod average;
 mod bucket;
 mod codel;
 mod enqueue_rate;
+mod judged;
 mod length_threshold;
 mod pdt_red;
 mod pie;
@@ -26,6 +27,8 @@ pub use adaptive_rate::AdaptiveRate;
 pub use admission_window::AdmissionWindow;
 pub use codel::CoDel;
 pub use enqueue_rate::EnqueueRate;
+pub(crate) use judged::chance_of;
+pub use judged::{About, Judged, Told};
 pub use length_threshold::LengthThreshold;
 pub use pdt_red::PdtRed;
 pub use pie::Pie;
@@ -279,6 +282,16 @@ controls! {
 }
 
 impl Control {
+    /// The same, of a queue that there is only from `now` on, or that had another control until then: no time has passed
+    /// for it.
+    #[must_use]
+    pub(crate) fn beginning_at(mut self, now: Instant) -> Self {
+        if let Self::Pie(pie) = &mut self {
+            pie.begin_at(now);
+        }
+        self
+    }
+
     /// The control a scenario asks for, for a queue of so many `levels` and classes with these weights.
     #[must_use]
     pub fn new(queue: &QueueV1, levels: usize, weights: &[DelayWeight]) -> Self {

@@ -73,6 +73,11 @@ impl Pie {
         }
     }
 
+    /// Has its first update a period after `now`.
+    pub(super) const fn begin_at(&mut self, now: Instant) {
+        self.updated = now;
+    }
+
     /// Makes the updates due by `now`, of a queue that has held `len` jobs since the last call.
     fn catch_up(&mut self, now: Instant, len: u32, gap: Duration) {
         // A period of zero would have endless updates due.

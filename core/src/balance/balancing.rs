@@ -57,6 +57,36 @@ impl Balancing {
         }
     }
 
+    /// Goes on at `now` by another scenario of the same shape, with what is in flight and what is known of the servers. A
+    /// balancer whose settings are the same is the same.
+    pub(crate) fn reconfigure(&mut self, now: Instant, before: &Scenario, after: &Scenario, seat: Seat) {
+        let same_balancer = before.balancer == after.balancer;
+        let same_feedback = before.feedback == after.feedback && before.reports == after.reports;
+        if same_balancer && same_feedback && before.servers == after.servers {
+            return;
+        }
+        let bars: Vec<u8> = self.servers.iter().map(|server| server.bars).collect();
+        self.servers.reconfigure(before, after);
+        if !same_feedback || !same_balancer {
+            let waits = matches!(after.balancer, BalancerV1::DnfPublished { .. });
+            self.standing.reconfigure(now, &after.feedback, after.reports, &mut self.servers, waits);
+        }
+        if same_balancer && before.feedback.period_us == after.feedback.period_us {
+            for (at, bars) in bars.into_iter().enumerate() {
+                let id = ServerId(at as u16);
+                let is_same = before.servers.get(at) == after.servers.get(at);
+                if !is_same || self.servers.get(id).bars != bars {
+                    self.balancer.changed(&self.servers, id, false);
+                }
+            }
+        } else {
+            let setup = Setup { wire: &after.balancer, feedback: &after.feedback, seat };
+            self.balancer = Balancer::new(&setup, &self.servers);
+            self.follows_jobs = self.balancer.follows_jobs();
+        }
+        self.lift();
+    }
+
     /// The servers.
     #[must_use]
     #[inline]

@@ -155,6 +155,27 @@ impl Servers {
         id
     }
 
+    /// Goes on by other specifications of the same servers: whatever is specified otherwise than before changes, whatever
+    /// else was said of a server since stays.
+    pub(crate) fn reconfigure(&mut self, before: &Scenario, after: &Scenario) {
+        self.weighs = after.balancer == BalancerV1::WeightedLeastConnections;
+        for (at, (was, is)) in before.servers.iter().zip(&after.servers).enumerate().take(self.each.len()) {
+            self.change(ServerId(at as u16), |server| {
+                let Server { max_in_flight, weight, slots, speed, capacity, .. } = Server::new(is);
+                let said = Server::new(was);
+                if said.max_in_flight != max_in_flight {
+                    server.max_in_flight = max_in_flight;
+                }
+                if said.weight != weight {
+                    server.weight = weight;
+                }
+                (server.slots, server.speed, server.capacity) = (slots, speed, capacity);
+            });
+        }
+        // Servers that came since are in the lists of the new balancer, too.
+        (0..self.each.len()).for_each(|at| self.enter(at));
+    }
+
     /// How many there are, gone ones included.
     #[must_use]
     pub fn len(&self) -> usize {

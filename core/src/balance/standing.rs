@@ -86,6 +86,27 @@ impl Standing {
         }
     }
 
+    /// Goes on at `now` by other rules, with what is known of the servers. Where nobody reports any more, what was reported
+    /// is forgotten.
+    pub(crate) fn reconfigure(
+        &mut self,
+        now: Instant,
+        feedback: &FeedbackV1,
+        reports: bool,
+        servers: &mut Servers,
+        waits: bool,
+    ) {
+        let each = core::mem::take(&mut self.each);
+        *self = Self { each, warming: self.warming, next_at: now, ..Self::new(feedback, servers, waits) };
+        if reports {
+            return;
+        }
+        for (at, health) in self.each.iter_mut().enumerate() {
+            health.reported_at = None;
+            servers.set_bar(ServerId(at as u16), bar::OVERLOADED | bar::SILENT, false);
+        }
+    }
+
     /// When [`tick`](Self::tick) wants to be called.
     #[must_use]
     #[inline]

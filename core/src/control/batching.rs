@@ -61,6 +61,11 @@ impl BatchSize {
         }
     }
 
+    /// The first stretch of throughput begins at `now`.
+    pub(super) const fn begin_at(&mut self, now: Instant) {
+        self.sampled = now;
+    }
+
     fn act(&mut self, throughput: f64) {
         if throughput < VERY_LOW * self.best || throughput >= VERY_HIGH * self.best {
             self.size = self.max;

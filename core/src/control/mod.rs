@@ -117,6 +117,17 @@ impl Pool {
     }
 }
 
+impl Pool {
+    /// The same, begun at `now`: of the time before nothing is known.
+    #[must_use]
+    pub(crate) const fn beginning_at(mut self, now: Instant) -> Self {
+        if let Self::Threads(pool) = &mut self {
+            pool.begin_at(now);
+        }
+        self
+    }
+}
+
 impl PoolControl for Pool {
     fn period(&self) -> Duration {
         match self {
@@ -163,6 +174,15 @@ impl Batching {
                 Self::Adaptive(BatchSize::new(min, max, Duration::from_micros(period_us)))
             }
         }
+    }
+
+    /// The same, begun at `now`.
+    #[must_use]
+    pub(crate) const fn beginning_at(mut self, now: Instant) -> Self {
+        if let Self::Adaptive(batch) = &mut self {
+            batch.begin_at(now);
+        }
+        self
     }
 
     /// Jobs to take at once now, at least 1.

@@ -35,6 +35,11 @@ impl Threads {
         let workers = workers.clamp(min, max);
         Self { min, max, workers, period, threshold, idle, idle_since: Instant::START }
     }
+
+    /// Nobody is known to have been idle before `now`.
+    pub(super) const fn begin_at(&mut self, now: Instant) {
+        self.idle_since = now;
+    }
 }
 
 impl PoolControl for Threads {

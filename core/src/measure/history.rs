@@ -8,8 +8,8 @@
 //! The same columns feed `simulate --series`, the page's tracks and the live view.
 
 use crate::frame::{ClassFrame, Frame, LevelFrame, LoopFrame, SplitState, StageClassFrame, StageFrame};
-use crate::scenario::Scenario;
 use crate::scenario::v1::{KindV1, QueueV1, SplitByV1};
+use crate::scenario::{Scenario, StageSpec};
 use crate::time::{Duration, Instant};
 use alloc::format;
 use alloc::string::String;
@@ -43,7 +43,7 @@ pub struct Names {
 }
 
 /// What is known of how a stage's delays compare.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Compared {
     /// Nothing.
     #[default]
@@ -60,24 +60,22 @@ impl From<&Scenario> for Names {
             classes: scenario.classes.iter().map(|c| c.name.clone()).collect(),
             delay_weights: scenario.classes.iter().map(|c| c.delay_weight.get()).collect(),
             stages: scenario.stages.iter().map(|s| s.name.clone()).collect(),
-            gauged_levels: scenario
-                .stages
-                .iter()
-                .map(|s| if has_gauges(&s.queue) { s.levels } else { 0 })
-                .collect(),
-            compared: scenario
-                .stages
-                .iter()
-                .map(|stage| match stage.split_by {
-                    SplitByV1::Fixed if scenario.compares_delays(stage) => Compared::Delays,
-                    SplitByV1::Fixed => Compared::Nothing,
-                    _ => Compared::Controlled,
-                })
-                .collect(),
+            gauged_levels: most(scenario, |_, s| if has_gauges(&s.queue) { s.levels } else { 0 }),
+            compared: most(scenario, |scenario, stage| match stage.split_by {
+                SplitByV1::Fixed if scenario.compares_delays(stage) => Compared::Delays,
+                SplitByV1::Fixed => Compared::Nothing,
+                _ => Compared::Controlled,
+            }),
             servers: scenario.servers.iter().map(|s| s.name.clone()).collect(),
             sessions: scenario.classes.iter().any(|c| c.kind == KindV1::Session),
         }
     }
+}
+
+/// The most of something there is at each stage in any version of a scenario.
+fn most<T: Ord>(scenario: &Scenario, of: impl Fn(&Scenario, &StageSpec) -> T) -> Vec<T> {
+    let of = |at: usize| scenario.all_versions().map(|version| of(version, &version.stages[at])).max();
+    (0..scenario.stages.len()).filter_map(of).collect()
 }
 
 /// Whether a queue control goes by figures of its own for each level.

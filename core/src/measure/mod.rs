@@ -11,6 +11,7 @@
 //! Nothing here is asked by a policy: controllers keep their own estimates. Nothing smooths.
 
 mod batch;
+pub(crate) mod csv;
 mod histogram;
 mod history;
 pub mod proportion;

@@ -48,6 +48,8 @@ fn valid(schema: &Value, root: &Value, value: &Value) -> bool {
             }
             "minItems" => items().is_none_or(|list| list.len() as u64 >= rule.as_u64().unwrap()),
             "maxItems" => items().is_none_or(|list| list.len() as u64 <= rule.as_u64().unwrap()),
+            "minProperties" => value.as_object().is_none_or(|map| map.len() as u64 >= rule.as_u64().unwrap()),
+            "maxProperties" => value.as_object().is_none_or(|map| map.len() as u64 <= rule.as_u64().unwrap()),
             "items" => items().is_none_or(|list| list.iter().all(|item| valid(rule, root, item))),
             "required" => value.as_object().is_none_or(|map| {
                 rule.as_array().unwrap().iter().all(|key| map.contains_key(key.as_str().unwrap()))

@@ -5,17 +5,18 @@
 
 use super::error::ScenarioError;
 use super::v1::{
-    ActionV1, AgeingV1, BalancerV1, BatchV1, ClassV1, EventV1, KindV1, LawV1, LoadV1, ModeV1, OrderV1, PoolV1,
-    QueueV1, RuleV1, RunV1, ScenarioV1, SizeV1, SplitByV1, StageV1, WeightsV1, WorkV1,
+    ActionV1, AgeingV1, BalancerV1, BatchV1, ClassV1, EventV1, KindV1, LawV1, LoadV1, ModeV1, OrderV1,
+    PoolV1, QueueV1, RuleV1, RunV1, ScenarioV1, SizeV1, SplitByV1, StageV1, WeightsV1, WorkV1,
 };
 use super::wire::{self, Path};
-use super::{Action, Class, Levels, Scenario, ServerSpec, StageSpec, TimedEvent, Work};
+use super::{Action, Class, Edit, Levels, Scenario, ServerSpec, StageSpec, TimedEvent, Work, edits};
 use crate::id::{ClassId, ServerId, StageId};
 use crate::time::{Duration, Instant};
 use crate::unit::{DelayWeight, Priority};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
@@ -26,9 +27,12 @@ impl Scenario {
     /// # Errors
     /// The first rule that is broken, in the order of the document.
     pub fn check(wire: ScenarioV1) -> Result<Self, ScenarioError> {
-        match check_all(&wire).into_iter().next() {
+        let errors = check_plain(&wire);
+        let (versions, errors) =
+            if errors.is_empty() { edits::versions(&wire) } else { (Vec::new(), errors) };
+        match errors.into_iter().next() {
             Some(error) => Err(error),
-            None => Ok(resolve(wire)),
+            None => Ok(resolve_all(wire, versions)),
         }
     }
 
@@ -45,19 +49,27 @@ impl Scenario {
     /// kept up as far as its capacity goes.
     #[must_use]
     pub fn estimated_events(&self) -> f64 {
-        let per_request = 1.0 + self.stages.len() as f64;
-        let horizon_s = self.horizon.as_secs_f64();
-        let requests: f64 =
-            (0..self.classes.len()).map(|class| self.estimated_requests(class, horizon_s)).sum();
-        let reports = if self.reports { horizon_s * 1e6 / self.feedback.period_us as f64 } else { 0.0 };
-        requests * per_request + self.events.len() as f64 + reports
+        let starts = core::iter::once(0.0).chain(self.edits.iter().map(|edit| edit.at.as_secs_f64()));
+        let ends = self.edits.iter().map(|edit| edit.at.as_secs_f64());
+        let ends = ends.chain(core::iter::once(self.horizon.as_secs_f64()));
+        let spans = starts.zip(ends).zip(self.all_versions());
+        spans.map(|(span, version)| version.estimated_within(span)).sum::<f64>() + self.events.len() as f64
     }
 
-    /// About how many requests a class makes. A trace has none until its rows are there.
-    fn estimated_requests(&self, class: usize, horizon_s: f64) -> f64 {
+    /// The same for a span of the run, in seconds, without timed events.
+    fn estimated_within(&self, (from_s, to_s): (f64, f64)) -> f64 {
+        let per_request = 1.0 + self.stages.len() as f64;
+        let requests: f64 =
+            (0..self.classes.len()).map(|class| self.estimated_requests(class, (from_s, to_s))).sum();
+        let reports = if self.reports { (to_s - from_s) * 1e6 / self.feedback.period_us as f64 } else { 0.0 };
+        requests * per_request + reports
+    }
+
+    /// About how many requests a class makes within a span. A trace has none until its rows are there.
+    fn estimated_requests(&self, class: usize, span: (f64, f64)) -> f64 {
         let spec = &self.classes[class];
         let capped = |n: f64, count: Option<u64>| count.map_or(n, |count| n.min(count as f64));
-        let loaded_s = self.loaded_seconds(class, horizon_s);
+        let loaded_s = self.loaded_seconds(class, span);
         match &spec.load {
             LoadV1::Poisson { rate_per_s } => rate_per_s * loaded_s,
             LoadV1::Deterministic { rate_per_s, count } => capped(rate_per_s * loaded_s, *count),
@@ -70,25 +82,25 @@ impl Scenario {
                 let cycle_s = (think.mean_us() + self.round_trip_us(class)).max(1.0) / 1e6;
                 let all = count.map(|count| count.saturating_mul(u64::from(*clients)));
                 capped(f64::from(*clients) * loaded_s / cycle_s, all)
-                    .min(self.capacity_per_s(spec.kind) * horizon_s)
+                    .min(self.capacity_per_s(spec.kind) * (span.1 - span.0))
             }
             LoadV1::Trace { .. } => 0.0,
         }
     }
 
-    /// The integral of the class's load factor over the run, in seconds.
-    fn loaded_seconds(&self, class: usize, horizon_s: f64) -> f64 {
-        let (mut factor, mut since, mut sum) = (1.0, 0.0, 0.0);
+    /// The integral of the class's load factor over a span of the run, in seconds.
+    fn loaded_seconds(&self, class: usize, (from_s, to_s): (f64, f64)) -> f64 {
+        let (mut factor, mut since, mut sum) = (1.0, from_s, 0.0);
         for event in &self.events {
             if let Action::Load { class: which, factor: new } = event.action
                 && which.is_none_or(|which| usize::from(which.0) == class)
             {
-                let at = event.at.as_secs_f64();
+                let at = event.at.as_secs_f64().clamp(from_s, to_s);
                 sum += factor * (at - since);
                 (factor, since) = (new, at);
             }
         }
-        sum + factor * (horizon_s - since)
+        sum + factor * (to_s - since)
     }
 
     /// Mean time a request of the class spends in work, without any wait, in microseconds.
@@ -157,8 +169,14 @@ struct Checks<'a> {
     errors: Vec<ScenarioError>,
 }
 
-/// Every rule that is broken, in the order of the document.
+/// Every rule that is broken, in the order of the document. Edits are looked at once the rest is right.
 pub(super) fn check_all(wire: &ScenarioV1) -> Vec<ScenarioError> {
+    let errors = check_plain(wire);
+    if errors.is_empty() { edits::versions(wire).1 } else { errors }
+}
+
+/// The same without what edits make of it.
+fn check_plain(wire: &ScenarioV1) -> Vec<ScenarioError> {
     let mut checks = Checks { wire, errors: Vec::new() };
     // Declared limits, for all fields; then, section by section, what has to fit together.
     wire::check_fields(wire, &Path::Root, &mut checks.errors);
@@ -591,6 +609,15 @@ fn levels_needed(wire: &ScenarioV1) -> u32 {
     u32::from(top) + 1 + passed as u32 + wire.priority.size_limits.len() as u32
 }
 
+/// Resolves a scenario and what its edits make of it.
+fn resolve_all(wire: ScenarioV1, versions: Vec<ScenarioV1>) -> Scenario {
+    let at = |us| Instant::START + Duration::from_micros(us);
+    let times: Vec<Instant> = wire.edits.iter().map(|edit| at(edit.at_us)).collect();
+    let versions = versions.into_iter().map(resolve);
+    let edits = times.into_iter().zip(versions).map(|(at, version)| Edit { at, version }).collect();
+    Scenario { edits, ..resolve(wire) }
+}
+
 /// Resolves what [`check_all`] found to be right.
 fn resolve(wire: ScenarioV1) -> Scenario {
     let horizon = Duration::from_micros(wire.run.horizon_us);
@@ -635,6 +662,7 @@ fn resolve(wire: ScenarioV1) -> Scenario {
             })
             .collect(),
         events,
+        edits: Arc::from([]),
         wire,
     }
 }

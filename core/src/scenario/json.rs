@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The shortest decimal that reads back as `x`, as ECMAScript writes it; `null` if not finite.
 pub(super) fn number(x: f64) -> String {
@@ -72,21 +72,24 @@ pub(super) fn push_value(out: &mut String, value: &Value) {
             }
             out.push(']');
         }
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_unstable_by_key(|(key, _)| key.as_str());
-            out.push('{');
-            for (i, (key, item)) in entries.into_iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                push_string(out, key);
-                out.push(':');
-                push_value(out, item);
-            }
-            out.push('}');
-        }
+        Value::Object(map) => push_map(out, map),
     }
+}
+
+/// Appends an object without spaces, its keys sorted.
+pub(super) fn push_map(out: &mut String, map: &Map<String, Value>) {
+    let mut entries: Vec<_> = map.iter().collect();
+    entries.sort_unstable_by_key(|(key, _)| key.as_str());
+    out.push('{');
+    for (i, (key, item)) in entries.into_iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        push_string(out, key);
+        out.push(':');
+        push_value(out, item);
+    }
+    out.push('}');
 }
 
 /// A value for an error message: without spaces, at most about 60 characters.

@@ -23,6 +23,7 @@
 #[cfg(test)]
 mod agreement;
 mod check;
+pub mod edits;
 mod error;
 mod json;
 pub mod parse;
@@ -42,6 +43,7 @@ use crate::id::{ClassId, ServerId, StageId};
 use crate::time::{Duration, Instant};
 use crate::unit::{DelayWeight, Priority};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use v1::{
     AgeingV1, BalancerV1, BatchV1, CapacityV1, DemandV1, DisciplineV1, ExpiredV1, FeedbackV1, KindV1, LawV1,
@@ -80,6 +82,17 @@ pub struct Scenario {
     pub servers: Vec<ServerSpec>,
     /// Timed events, by time; equal times in the order written.
     pub events: Vec<TimedEvent>,
+    /// What edits make of it while it runs, by time.
+    pub edits: Arc<[Edit]>,
+}
+
+/// A checked edit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// When.
+    pub at: Instant,
+    /// What is in force from then on, without edits of its own.
+    pub version: Scenario,
 }
 
 /// Dynamic priority, paper S, 1.2: level = class priority + stages passed + correction for size.

@@ -216,8 +216,16 @@ pub fn to_pretty_json(wire: &ScenarioV1) -> String {
     json::pretty(&to_canonical_json(wire))
 }
 
+/// The same with every default written out.
+pub(super) fn to_full_json(wire: &ScenarioV1) -> String {
+    write_to(Writer::full(), wire)
+}
+
 fn write(wire: &ScenarioV1, extra: &[Extra]) -> String {
-    let mut to = Writer::new(extra);
+    write_to(Writer::new(extra), wire)
+}
+
+fn write_to(mut to: Writer<'_>, wire: &ScenarioV1) -> String {
     to.object(wire, Some((VERSION_KEY, VERSION)));
     to.into_text()
 }

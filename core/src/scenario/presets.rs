@@ -137,12 +137,12 @@ presets! {
 
     "seda-loop-2", "SEDA loop 2, Tidegate",
     "Who waits how long when 900 clients ask for 1.1 MB again and again?",
-    "The link is full all the time; from High to Low the mean response is about 4, 8 and 12 s, and \
+    "The link is full all the time; from High to Low the mean response is about 4, 8 and 13 s, and \
      nobody waits longer than 23 s.";
 
     "seda-loop-3", "SEDA loop 3, Tidegate",
     "Can small urgent pages stay fast beside endless large ones, and the large ones still come through?",
-    "High answers in some 40 ms; Low gets a fifth of the link, and the longest wait stays below 23 s. No work \
+    "High answers in some 35 ms; Low gets a fifth of the link, and the longest wait stays below 23 s. No work \
      is done for requests turned away later.";
 
     "seda-loop-3-published", "SEDA loop 3, as published",
@@ -160,8 +160,8 @@ presets! {
 
     "starvation-aged", "Starvation, with ageing",
     "And if a fifth of the work goes to whoever has waited too long?",
-    "Low is served all along, and no wait passes the bound of 17 s. Half of Low is turned away at the door, \
-     where the urgent leave no room; the urgent class loses a fiftieth.";
+    "Low is served all along, and no wait passes the bound of 17 s. More than half of Low is turned away at \
+     the door, where the urgent leave no room; the urgent class loses a fiftieth.";
 
     "early-drop-vs-late-drop", "Turned away early",
     "Does it matter where a request is turned away?",

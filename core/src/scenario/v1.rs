@@ -9,13 +9,13 @@
 //! Rules that involve more than one field are in [`check`](super::check).
 
 use super::wire::{
-    ANY, Defs, Described, Field, Fields, Kind, Part, Place, Rule, Shape, Wire, Word, above, choice, from_to, key,
-    line, list, list_of, no_field, prose, record, required, usual, whole, words,
+    ANY, Defs, Described, Field, Fields, Kind, Part, Place, Rule, Shape, Wire, Word, above, choice, from_to,
+    key, line, list, list_of, no_field, prose, record, required, usual, whole, words,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The version of the format described here.
 pub const VERSION: u32 = 1;
@@ -80,6 +80,46 @@ record! {
         servers: Vec<ServerV1> = list(0, 64), default(Vec::new());
         /// What happens during the run; at most 256.
         events: Vec<EventV1> = list(0, 256), default(Vec::new());
+        /// What is changed in the scenario while it runs, by time; at most 64.
+        edits: Vec<EditV1> = list(0, 64), default(Vec::new());
+    }
+}
+
+record! {
+    /// A change to the scenario at a moment of the run. What waits and what is in work stays; everything after goes by the
+    /// new values.
+    pub struct EditV1 as "edit" {
+        /// When. Not before the edit before, and within the run.
+        at_us: u64 = AT, required;
+        /// New values, by path.
+        set: SetV1 = whole(1, MAX_PATHS), required;
+    }
+}
+
+/// New values by path: `{"stages[1].workers": 24}`. A path is written as in errors about scenarios; `null` takes a field
+/// away, so that it has its default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SetV1(pub Map<String, Value>);
+
+/// Most paths in one edit.
+const MAX_PATHS: u64 = 64;
+
+/// By hand, as its keys are no names of fields. What its values are worth shows when they are put in place.
+impl Wire for SetV1 {
+    fn stand_in() -> Self {
+        Self::default()
+    }
+
+    fn part(&self) -> Part<'_> {
+        Part::Paths(&self.0)
+    }
+
+    fn place(&mut self) -> Place<'_> {
+        Place::Paths(&mut self.0)
+    }
+
+    fn schema(_: &Rule, _: &mut Defs) -> Value {
+        serde_json::json!({ "type": "object", "minProperties": 1, "maxProperties": MAX_PATHS })
     }
 }
 
@@ -1156,7 +1196,7 @@ pub struct EventV1 {
     pub action: ActionV1,
 }
 
-/// Rule of [`EventV1::at_us`].
+/// Rule of the moment of an event or edit.
 const AT: Rule = whole(0, MAX_US);
 
 /// By hand, as no other type has its fields on the level of another's.

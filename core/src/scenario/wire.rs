@@ -312,11 +312,18 @@ pub(super) struct Writer<'a> {
     at: String,
     /// Sorted by parent, then key.
     extra: &'a [Extra],
+    /// Whether defaults are written too.
+    full: bool,
 }
 
 impl<'a> Writer<'a> {
     pub(super) fn new(extra: &'a [Extra]) -> Self {
-        Self { out: String::new(), at: String::new(), extra }
+        Self { out: String::new(), at: String::new(), extra, full: false }
+    }
+
+    /// One that leaves no default out.
+    pub(super) fn full() -> Self {
+        Self { full: true, ..Self::new(&[]) }
     }
 
     pub(super) fn into_text(self) -> String {
@@ -364,18 +371,17 @@ impl<'a> Writer<'a> {
         self.key(field.key);
         let start = self.out.len();
         self.value(value.part());
-        if !field.required && !self.has_extra_inside() {
-            let mut plain = Writer::new(&[]);
-            plain.value(usual.part());
-            if plain.out == self.out[start..] {
-                self.out.truncate(before);
-            }
+        // Nothing is written of an optional field that is not there.
+        let is_nothing = self.out.len() == start;
+        let may_go = !self.full && !field.required && !self.has_extra_inside();
+        if is_nothing || (may_go && self.out[start..] == plain(usual)) {
+            self.out.truncate(before);
         }
         self.at.truncate(mark);
     }
 
     /// Writes a value.
-    pub(super) fn value(&mut self, value: Part<'_>) {
+    fn value(&mut self, value: Part<'_>) {
         match value {
             Part::Number(x) => self.out.push_str(&json::number(x)),
             Part::Whole(n) => self.out.push_str(&n.to_string()),
@@ -386,6 +392,7 @@ impl<'a> Writer<'a> {
             Part::Maybe(None) => {}
             Part::Maybe(Some(value)) => self.value(value.part()),
             Part::List(list) => self.list(list),
+            Part::Paths(map) => json::push_map(&mut self.out, map),
             Part::Object(object) => self.object(object, None),
         }
     }
@@ -467,6 +474,8 @@ pub(super) enum Part<'a> {
     Word(&'a dyn Word),
     Maybe(Option<&'a dyn Wire>),
     List(&'a dyn List),
+    /// Any values, by paths.
+    Paths(&'a Map<String, Value>),
     Object(&'a dyn Fields),
 }
 
@@ -481,6 +490,7 @@ pub(super) enum Place<'a> {
     Word(&'a mut dyn Word),
     Maybe(&'a mut dyn Maybe),
     List(&'a mut dyn List),
+    Paths(&'a mut Map<String, Value>),
     Object(&'a mut dyn Fields),
 }
 
@@ -588,6 +598,10 @@ fn read(mut into: Place<'_>, value: &Value, rule: &Rule, path: &Path<'_>, reader
             }
             value.is_array()
         }
+        Place::Paths(map) => {
+            let plain = |map: &Map<String, Value>| map.iter().map(|(k, v)| (k.clone(), reread(v))).collect();
+            put(*map, value.as_object().map(plain))
+        }
         Place::Object(object) => match value.as_object() {
             Some(map) => {
                 Object::new(map, path).read(*object, reader);
@@ -623,9 +637,32 @@ impl Place<'_> {
             // Never missing, and what is there is no longer a maybe.
             Self::Maybe(_) => String::new(),
             Self::List(_) => format!("a list of {}", rule.count("entries")),
+            Self::Paths(_) => paths(rule),
             Self::Object(object) => format!("an object ({})", object.kind().name),
         }
     }
+}
+
+/// What is expected where values stand by their paths.
+fn paths(rule: &Rule) -> String {
+    format!("an object of {}", rule.count("paths with their values"))
+}
+
+/// A value in the form in which it is read back after it was written: `5.0` is `5`.
+pub(super) fn reread(value: &Value) -> Value {
+    match value {
+        Value::Number(_) => whole_number(value).map_or_else(|| value.clone(), Value::from),
+        Value::Array(items) => items.iter().map(reread).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), reread(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// A value by itself, as it is written.
+fn plain(value: &dyn Wire) -> String {
+    let mut to = Writer::new(&[]);
+    to.value(value.part());
+    to.into_text()
 }
 
 /// Notes each limit that a value breaks.
@@ -656,6 +693,9 @@ fn check(value: Part<'_>, rule: &Rule, path: &Path<'_>, errors: &mut Vec<Scenari
             for i in 0..count.min(rule.hi as usize) {
                 check(list.entry(i).part(), item, &Path::Index(path, i), errors);
             }
+        }
+        Part::Paths(map) if !rule.allows(map.len() as f64) => {
+            errors.push(ScenarioError::new(path, &paths(rule), &map.len()));
         }
         Part::Object(object) => check_fields(object, path, errors),
         _ => {}
@@ -701,10 +741,8 @@ impl Shape {
         match usual {
             None => self.required.push(key),
             Some(usual) => {
-                let mut to = Writer::new(&[]);
-                to.value(usual.part());
                 // An optional field has no usual value: nothing was written.
-                if let Ok(value) = serde_json::from_str::<Value>(&to.into_text()) {
+                if let Ok(value) = serde_json::from_str::<Value>(&plain(&usual)) {
                     schema["default"] = value;
                 }
             }

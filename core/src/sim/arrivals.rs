@@ -39,6 +39,27 @@ enum Process {
     },
 }
 
+impl Process {
+    /// What begins at `now`.
+    fn new(load: &LoadV1, rows: Option<Arc<[Recorded]>>, now: Instant, gaps: &mut Exponentials) -> Self {
+        match load {
+            LoadV1::Poisson { rate_per_s } => {
+                Self::Poisson { rate_per_s: *rate_per_s, mean_gap_ns: mean_gap_ns(*rate_per_s) }
+            }
+            LoadV1::Deterministic { rate_per_s, count } => {
+                Self::Deterministic { rate_per_s: *rate_per_s, left: count.unwrap_or(u64::MAX) }
+            }
+            LoadV1::Mmpp { phases } => {
+                let phases: Vec<_> = phases.iter().map(|p| (p.rate_per_s, p.mean_us as f64 * 1e3)).collect();
+                let until = now + length(phases[0].1, gaps);
+                Self::Mmpp { phases, phase: 0, until }
+            }
+            LoadV1::Closed { .. } => Self::None,
+            LoadV1::Trace { .. } => rows.map_or(Self::None, |rows| Self::Recorded { rows, next: 0 }),
+        }
+    }
+}
+
 /// The arrivals of one class.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrivals {
@@ -51,22 +72,7 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     pub(crate) fn new(load: &LoadV1, stream: Stream, rows: Option<Arc<[Recorded]>>) -> Self {
         let mut gaps = Exponentials::new(stream);
-        let process = match load {
-            LoadV1::Poisson { rate_per_s } => {
-                Process::Poisson { rate_per_s: *rate_per_s, mean_gap_ns: mean_gap_ns(*rate_per_s) }
-            }
-            LoadV1::Deterministic { rate_per_s, count } => {
-                Process::Deterministic { rate_per_s: *rate_per_s, left: count.unwrap_or(u64::MAX) }
-            }
-            LoadV1::Mmpp { phases } => {
-                let phases: Vec<_> = phases.iter().map(|p| (p.rate_per_s, p.mean_us as f64 * 1e3)).collect();
-                let until = Instant::START + length(phases[0].1, &mut gaps);
-                Process::Mmpp { phases, phase: 0, until }
-            }
-            LoadV1::Closed { .. } => Process::None,
-            LoadV1::Trace { .. } => rows.map_or(Process::None, |rows| Process::Recorded { rows, next: 0 }),
-        };
-        Self { process, gaps, factor: 1.0 }
+        Self { process: Process::new(load, rows, Instant::START, &mut gaps), gaps, factor: 1.0 }
     }
 
     /// The first arrival of the run.
@@ -98,6 +104,65 @@ impl Arrivals {
         }
     }
 
+    /// Goes by another load from `now` on, with the same stream: when the pending arrival comes instead. Recorded traffic
+    /// stays as it was recorded. `made` have come so far.
+    pub(crate) fn set_load(
+        &mut self,
+        now: Instant,
+        load: &LoadV1,
+        made: u64,
+        pending: Option<Instant>,
+    ) -> Option<Instant> {
+        match (&mut self.process, load) {
+            (Process::None | Process::Recorded { .. }, _)
+            | (_, LoadV1::Closed { .. } | LoadV1::Trace { .. }) => {
+                return pending;
+            }
+            (
+                Process::Deterministic { rate_per_s: old, left },
+                LoadV1::Deterministic { rate_per_s, count },
+            ) => {
+                let before = core::mem::replace(old, *rate_per_s);
+                *left = count.map_or(u64::MAX, |count| count.saturating_sub(made));
+                let over = *left == 0 || *rate_per_s * self.factor <= 0.0;
+                return match pending {
+                    _ if over => None,
+                    Some(at) => Some(now + part(at.since(now), before / *rate_per_s)),
+                    None => self.following(now),
+                };
+            }
+            (Process::Mmpp { phases, phase, until }, LoadV1::Mmpp { phases: new })
+                if phases.len() == new.len() =>
+            {
+                let before = phases[*phase].1;
+                *phases = new.iter().map(|p| (p.rate_per_s, p.mean_us as f64 * 1e3)).collect();
+                if before != phases[*phase].1 {
+                    *until = now + length(phases[*phase].1, &mut self.gaps);
+                }
+            }
+            (process, _) => *process = Process::new(load, None, now, &mut self.gaps),
+        }
+        self.follow_factor();
+        if let Process::Deterministic { left, .. } = &mut self.process {
+            *left = left.saturating_sub(if *left == u64::MAX { 0 } else { made });
+            if *left == 0 {
+                return None;
+            }
+        }
+        self.following(now)
+    }
+
+    /// What the scenario's events multiply the load by at present.
+    pub(crate) const fn factor(&self) -> f64 {
+        self.factor
+    }
+
+    fn follow_factor(&mut self) {
+        if let Process::Poisson { rate_per_s, mean_gap_ns: gap } = &mut self.process {
+            *gap = mean_gap_ns(*rate_per_s * self.factor);
+        }
+    }
+
     /// Changes the load at `now`: when the pending arrival comes instead. Recorded traffic stays as it was
     /// recorded; so does evenly spaced traffic that has ended.
     pub(crate) fn set_factor(
@@ -107,9 +172,7 @@ impl Arrivals {
         pending: Option<Instant>,
     ) -> Option<Instant> {
         let before = core::mem::replace(&mut self.factor, factor);
-        if let Process::Poisson { rate_per_s, mean_gap_ns: gap } = &mut self.process {
-            *gap = mean_gap_ns(*rate_per_s * factor);
-        }
+        self.follow_factor();
         match &self.process {
             Process::None | Process::Recorded { .. } => pending,
             Process::Deterministic { left, .. } => {
@@ -162,6 +225,11 @@ impl Arrivals {
             }
         }
     }
+}
+
+/// A length times a factor, to the nearest nanosecond.
+fn part(length: Duration, factor: f64) -> Duration {
+    Duration::from_nanos((length.as_nanos() as f64 * factor + 0.5) as u64)
 }
 
 /// Mean time between two arrivals of so many a second; `None` if there are none.

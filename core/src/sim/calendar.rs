@@ -44,12 +44,14 @@ pub(crate) enum What {
     Overdue(JobId),
     /// The next job of a server whose cores are shared ends; void if it was set anew since.
     Shared { server: u16, version: u32 },
-    /// The servers report their load.
-    Reports,
+    /// The servers report their load; void if reports were set anew since.
+    Reports { version: u32 },
 }
 
 /// Bits that the kind of an event takes, or the class of an arrival.
 const KIND_BITS: u32 = 8;
+/// A sequence number that no run comes to, with room for those of events that come [last](Calendar::push_last).
+const LAST: u64 = (1 << 48) - (1 << 16);
 
 impl What {
     /// Kind and detail as numbers.
@@ -65,7 +67,7 @@ impl What {
             Self::Batch(number) => (6, number as u64),
             Self::Overdue(job) => (7, (job.generation as u64) << 32 | job.slot as u64),
             Self::Shared { server, version } => (8, (version as u64) << 32 | server as u64),
-            Self::Reports => (9, 0),
+            Self::Reports { version } => (9, version as u64),
         }
     }
 
@@ -82,7 +84,7 @@ impl What {
             6 => Self::Batch(lower),
             7 => Self::Overdue(JobId { slot: lower, generation: upper }),
             8 => Self::Shared { server: lower as u16, version: upper },
-            _ => Self::Reports,
+            _ => Self::Reports { version: lower },
         }
     }
 }
@@ -167,11 +169,28 @@ impl Calendar {
         }
     }
 
+    /// Enters an event that comes after all others of its rank at its instant, whenever they are entered; those entered this
+    /// way come by `number`, which is small.
+    pub(crate) fn push_last(&mut self, at: Instant, rank: Rank, number: u16, what: What) {
+        let (kind, detail) = what.pack();
+        let sequence = LAST + u64::from(number);
+        self.enter(Entry {
+            at: at.as_nanos(),
+            order: (rank as u64) << 56 | sequence << KIND_BITS | kind,
+            detail,
+        });
+    }
+
     /// Enters an event other than an arrival.
     #[inline]
     pub(crate) fn push(&mut self, at: Instant, rank: Rank, what: What) {
         let (kind, detail) = what.pack();
         let entry = Entry { at: at.as_nanos(), order: self.order(rank) | kind, detail };
+        self.enter(entry);
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, entry: Entry) {
         if self.hole {
             self.hole = false;
             self.sink(entry);
@@ -215,6 +234,11 @@ impl Calendar {
         let first = *self.heap.first()?;
         self.hole = true;
         Some((Instant::from_nanos(first.at), What::unpack(first.order, first.detail)))
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.heap.len() * core::mem::size_of::<Entry>()
     }
 
     /// Rank and the next sequence number.

@@ -18,6 +18,8 @@ pub(crate) struct Population {
     think: Law,
     think_key: u64,
     request_key: u64,
+    /// Clients of the class before the first of these: there are some if the class was given more during the run.
+    offset: u32,
     /// Requests a client makes.
     count: u64,
     /// As many as the scenario says, before any factor.
@@ -56,12 +58,28 @@ impl Population {
             think,
             think_key: keys.0,
             request_key: keys.1,
+            offset: 0,
             count: count.unwrap_or(u64::MAX),
             base: clients,
             wanted: clients,
             clients: alloc::vec![Client::default(); most as usize],
             first,
         }
+    }
+
+    /// Places for more clients of the class: so many as `clients` times the factor are beyond those there are places for.
+    /// `None` if that is none.
+    pub(crate) fn more(&self, clients: u32, factor: f64, first: u32) -> Option<Self> {
+        let offset = self.offset + self.len();
+        let more = scaled(clients, factor.max(1.0)).checked_sub(offset).filter(|&more| more > 0)?;
+        let clients = alloc::vec![Client::default(); more as usize];
+        Some(Self { offset, wanted: 0, clients, first, ..self.clone() })
+    }
+
+    /// So many clients, who think and ask by this from now on. Who takes part changes with the next
+    /// [`set_factor`](Self::set_factor).
+    pub(crate) fn set_load(&mut self, clients: u32, think: Law, count: Option<u64>) {
+        (self.base, self.think, self.count) = (clients, think, count.unwrap_or(u64::MAX));
     }
 
     /// Numbers of clients set aside for it.
@@ -72,7 +90,7 @@ impl Population {
     /// Changes the number of clients to `factor` times the scenario's; calls `starts` with the number of each
     /// who joins and the time it will think first.
     pub(crate) fn set_factor(&mut self, factor: f64, mut starts: impl FnMut(u32, Duration)) {
-        self.wanted = scaled(self.base, factor).min(self.len());
+        self.wanted = scaled(self.base, factor).saturating_sub(self.offset).min(self.len());
         for index in 0..self.wanted {
             if !self.clients[index as usize].active {
                 self.clients[index as usize].active = true;
@@ -92,7 +110,7 @@ impl Population {
             client.active = false;
             return None;
         }
-        let key = nth(nth(self.request_key, u64::from(index)), client.asked);
+        let key = nth(nth(self.request_key, u64::from(self.offset + index)), client.asked);
         client.asked += 1;
         Some(key)
     }
@@ -109,7 +127,7 @@ impl Population {
             client.active = false;
             return None;
         }
-        let mut stream = Stream::new(nth(nth(self.think_key, u64::from(index)), client.asked));
+        let mut stream = Stream::new(nth(nth(self.think_key, u64::from(self.offset + index)), client.asked));
         let think = self.think.draw(&mut stream);
         Some(if refused { think.max(AFTER_REFUSAL) } else { think })
     }

@@ -19,8 +19,12 @@ mod arrivals;
 mod calendar;
 mod census;
 mod clients;
+mod csv;
+mod edited;
+pub mod journey;
 mod law;
 mod level;
+mod places;
 mod proportion;
 mod random;
 pub mod report;
@@ -40,7 +44,7 @@ use crate::id::{ClassId, JobId, ServerId, StageId};
 use crate::import::TraceRow;
 use crate::measure::{BatchMeans, Histogram};
 use crate::scenario::v1::{KindV1, LoadV1};
-use crate::scenario::{Action, Class, Scenario, StageSpec, Work};
+use crate::scenario::{Action, Class, Edit, Scenario, StageSpec, Work};
 use crate::time::{Duration, Instant};
 use crate::unit::{Chance, mix};
 use alloc::string::String;
@@ -53,6 +57,7 @@ use census::Census;
 use clients::{Clients, Population};
 use core::fmt;
 use law::Law;
+use places::Places;
 use proportion::Watch;
 use random::{Purpose, Stream, key, nth};
 use server::{Guest, SimServer};
@@ -312,11 +317,20 @@ pub struct Simulation {
     batches: Numbered<Batch>,
     /// The batch that is being filled.
     filling: Option<Batch>,
+    /// What it was made of, without edits.
+    start: Arc<Scenario>,
     timed: Arc<[(Instant, Action)]>,
+    /// What it goes on by, and how many of those are in force.
+    edits: Arc<[Edit]>,
+    edited: u32,
+    /// How often reports have been set anew: what was entered in the calendar before is void.
+    reports_version: u32,
     tallies: Vec<ClassTally>,
     stage_busy: Vec<Census>,
     /// The most workers that each stage may have.
-    most_workers: Vec<u32>,
+    stage_places: Vec<Places>,
+    /// Slots of each server.
+    server_places: Vec<Places>,
     /// Whether an event of the scenario changes the work of requests.
     work_changes: bool,
     /// Whether the balancer goes by who asks or what for.
@@ -366,13 +380,13 @@ impl Simulation {
         let guests: Arc<[Guest]> = classes.iter().map(Guest::new).collect();
         let beyond_slots = server::more_than_slots(scenario);
         let taken_in = beyond_slots.then_some(&guests);
+        let gateway = Gateway::new(scenario);
         let mut sim = Self {
             seed,
             replication,
             now: Instant::START,
             horizon: Instant::START + scenario.horizon,
             measure_from,
-            gateway: Gateway::new(scenario),
             calendar: Calendar::new(classes.len()),
             kinds,
             clients: Clients::default(),
@@ -389,10 +403,16 @@ impl Simulation {
             tasks: scenario.stages.iter().map(Task::new).collect(),
             batches: Numbered::new(),
             filling: None,
+            start: Arc::clone(gateway.scenario()),
+            edits: Arc::clone(&scenario.edits),
+            edited: 0,
+            reports_version: 0,
+            gateway,
             timed: scenario.events.iter().map(|event| (event.at, event.action)).collect(),
             tallies: ClassTally::all(scenario),
             stage_busy: vec![Census::from(measure_from); scenario.stages.len()],
-            most_workers: scenario.stages.iter().map(StageSpec::most_workers).collect(),
+            stage_places: scenario.stages.iter().map(|stage| Places::new(stage.most_workers())).collect(),
+            server_places: scenario.servers.iter().map(|server| Places::new(server.slots)).collect(),
             work_changes: scenario.events.iter().any(|event| matches!(event.action, Action::Service { .. })),
             hashes: scenario.balancer.hashes().is_some(),
             asked: classes.iter().map(|class| (class.sources, class.targets)).collect(),
@@ -411,6 +431,7 @@ impl Simulation {
         for (number, &(at, _)) in self.timed.clone().iter().enumerate() {
             self.calendar.push(at, Rank::Control, What::Timed(number as u32));
         }
+        self.expect_edits();
         if scenario.reports && !scenario.servers.is_empty() {
             self.expect_report(Instant::START);
         }
@@ -595,7 +616,7 @@ impl Simulation {
             What::Batch(number) => self.batch_done(number),
             What::Overdue(job) => self.overdue(job),
             What::Shared { server, version } => self.share_ended(server, version),
-            What::Reports => self.report(),
+            What::Reports { version } => self.report(version),
             What::Completion(job) => self.completion(job),
             // Told apart by the caller.
             What::Arrival { .. } => {}
@@ -976,9 +997,12 @@ impl Simulation {
     }
 
     fn timed_event(&mut self, number: u32) {
+        let Some(&(_, action)) = self.timed.get(number as usize) else {
+            return self.edit(number as usize - self.timed.len());
+        };
         self.note(6, u64::from(number));
         self.undrained = true;
-        match self.timed[number as usize].1 {
+        match action {
             Action::Load { class, factor } => {
                 for at in 0..self.kinds.len() {
                     if class.is_none_or(|only| usize::from(only.0) == at) {
@@ -1016,7 +1040,7 @@ impl Simulation {
             self.calendar.set_arrival(class, next);
         }
         let (now, calendar) = (self.now, &mut self.calendar);
-        if let Some(people) = self.clients.populations.iter_mut().find(|p| usize::from(p.class) == class) {
+        for people in self.clients.populations.iter_mut().filter(|p| usize::from(p.class) == class) {
             people.set_factor(factor, |client, think| {
                 calendar.push(Clients::asks_at(now, think), Rank::Arrival, What::Client { client });
             });

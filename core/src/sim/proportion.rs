@@ -72,6 +72,11 @@ impl Watch {
             .collect()
     }
 
+    /// Whether another observes the same in the same way, whenever it began.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.stage == other.stage && self.weights == other.weights
+    }
+
     /// The stage that is watched.
     pub(super) const fn stage(&self) -> StageId {
         self.stage

@@ -120,20 +120,16 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
         );
         check_little(sim, at, class.in_system);
     }
-    let window_ns = now.since(sim.measure_from).as_nanos() as f64;
-    let share_of = |busy_ns: f64, places: u32| {
-        if window_ns > 0.0 { busy_ns / window_ns / f64::from(places) } else { 0.0 }
-    };
     let stages = frame
         .stages
         .iter()
-        .zip(sim.stage_busy.iter().zip(&sim.most_workers))
+        .zip(sim.stage_busy.iter().zip(&sim.stage_places))
         .enumerate()
-        .map(|(at, (stage, (busy, &most)))| {
+        .map(|(at, (stage, (busy, most)))| {
             let wait =
                 |c: &crate::frame::StageClassFrame| (c.started > 0).then(|| c.wait_sum_s / c.started as f64);
             StageResult {
-                utilisation: share_of(busy.integral_ns(now) as f64, most),
+                utilisation: most.share(busy.integral_ns(now) as f64, sim.measure_from, now),
                 worked_s: stage.worked_s,
                 wasted_s: stage.wasted_s,
                 promoted: stage.gauges.iter().map(|level| level.promoted).sum(),
@@ -148,10 +144,10 @@ pub(super) fn sum_up(sim: &mut Simulation) -> RunResult {
     let servers = frame
         .servers
         .iter()
-        .zip(&sim.servers)
-        .map(|(seen, server)| ServerResult {
+        .zip(sim.servers.iter().zip(&sim.server_places))
+        .map(|(seen, (server, slots))| ServerResult {
             share: if sent > 0 { seen.picked as f64 / sent as f64 } else { 0.0 },
-            utilisation: share_of(server.busy_ns(now), server.slots()),
+            utilisation: slots.share(server.busy_ns(now), sim.measure_from, now),
             net_needed: server.net_ns(now).0 / 1e9,
             net_missed: server.net_ns(now).1 / 1e9,
             most_in_flight: server.most(),

@@ -40,7 +40,7 @@ impl Simulation {
             machine.leave(class);
         }
         let in_slot = !self.guests[usize::from(class.0)].session && there.shared().is_none();
-        let next = if in_slot { there.finish(self.now) } else { None };
+        let next = if in_slot { there.finish_within(self.now) } else { None };
         self.settle(server);
         if let Some(next) = next {
             self.start_at_server(server, next);
@@ -102,8 +102,12 @@ impl Simulation {
         }
     }
 
-    /// All servers that are up say how they are; then the gateway is asked what it makes of it.
-    pub(super) fn report(&mut self) {
+    /// All servers that are up say how they are; then the gateway is asked what it makes of it. Void if reports were set
+    /// anew since it was entered.
+    pub(super) fn report(&mut self, version: u32) {
+        if version != self.reports_version {
+            return;
+        }
         self.note(8, 0);
         self.undrained = true;
         let period = self.report_period;
@@ -120,7 +124,8 @@ impl Simulation {
 
     /// Enters the report that follows one at `last`.
     pub(super) fn expect_report(&mut self, last: Instant) {
-        self.calendar.push(last + self.report_period, Rank::Control, What::Reports);
+        let version = self.reports_version;
+        self.calendar.push(last + self.report_period, Rank::Control, What::Reports { version });
     }
 }
 

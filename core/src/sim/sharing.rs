@@ -61,6 +61,17 @@ impl Sharing {
         (self.total, self.each) = (cores * speed, speed);
     }
 
+    /// From now on the link carries so many bytes a second; `true` if that is another number than before.
+    pub(crate) fn set_link(&mut self, now: Instant, bytes_per_s: f64) -> bool {
+        let total = bytes_per_s / 1e9;
+        let changes = total != self.total;
+        if changes {
+            self.advance(now);
+            self.total = total;
+        }
+        changes
+    }
+
     /// Begins to give a job an amount.
     pub(crate) fn begin(&mut self, now: Instant, job: JobId, amount: u64) {
         self.advance(now);

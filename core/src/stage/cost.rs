@@ -53,6 +53,21 @@ impl Costs {
         }
     }
 
+    /// Goes on with another scenario: what was learned is kept, what was only said is said anew. With `anew`, completions
+    /// were not followed until this moment.
+    pub(crate) fn reconfigure(&mut self, spec: &StageSpec, classes: &[Class], anew: bool) {
+        let said = Self::new(spec, classes);
+        self.link = said.link;
+        for (mean, said) in self.means.iter_mut().zip(said.means) {
+            if mean.seen <= PRIOR {
+                *mean = said;
+            }
+        }
+        if anew {
+            self.completed = None;
+        }
+    }
+
     /// The expected cost of a job, in nanoseconds of the whole stage of so many workers. A job of unknown `size`
     /// counts as the mean of its class.
     pub(crate) fn of(&self, class: ClassId, size: Option<u64>, workers: u32) -> u64 {

@@ -54,6 +54,34 @@ impl Lanes {
         }
     }
 
+    /// Everybody who waits, in the order they came to where they wait.
+    pub(crate) fn all(&self, jobs: &Jobs) -> Vec<u32> {
+        let mut all = Vec::with_capacity(self.len as usize);
+        for head in self.heads() {
+            let mut slot = head;
+            while slot != NONE {
+                all.push(slot);
+                slot = jobs[slot].next;
+            }
+        }
+        all.sort_unstable_by_key(|&slot| jobs[slot].ticket);
+        all
+    }
+
+    /// The same jobs in so many levels: whose level is no more waits in the top one.
+    pub(crate) fn relevel(&mut self, jobs: &mut Jobs, levels: usize) {
+        let (all, filled) = (self.all(jobs), self.filled);
+        *self = Self::new(levels, self.classes);
+        let top = levels as u8 - 1;
+        for slot in all {
+            let job = &mut jobs[slot];
+            job.judged_at = job.judged_at.min(top);
+            let level = job.level.min(top);
+            self.push(jobs, slot, level);
+        }
+        self.filled = filled;
+    }
+
     /// Jobs waiting in all.
     #[inline]
     pub(crate) const fn len(&self) -> u32 {

@@ -18,11 +18,11 @@ pub use slots::Slots;
 
 pub(crate) use lanes::Lanes;
 
-use crate::admission::{Control, Found, Gauge, QueueControl, Taken, Verdict};
+use crate::admission::{Control, Found, Gauge, Judged, QueueControl, Taken, Verdict, chance_of};
 use crate::frame::{Cause, Gauged, LevelFrame, SplitFrame, StageFrame};
 use crate::id::{ClassId, StageId};
 use crate::jobs::{Job, Jobs, Place};
-use crate::scenario::v1::{AgeingV1, ExpiredV1, OrderV1, QueueV1};
+use crate::scenario::v1::{AgeingV1, ExpiredV1, OrderV1, QueueV1, SplitByV1};
 use crate::scenario::{Class, Levels, Scenario, StageSpec, Work};
 use crate::time::{Duration, Instant};
 use crate::unit::{Chance, DelayWeight};
@@ -108,11 +108,10 @@ impl Stage {
         let spec = &scenario.stages[usize::from(id.0)];
         let classes = &scenario.classes;
         let levels = usize::from(spec.levels);
-        let workers = Workers::new(spec);
+        let workers = Workers::new(spec, Instant::START);
         let mut slots = Slots::new(spec.workers, spec.split.as_deref(), classes.len());
-        let sharing = Sharing::new(spec, classes, &mut slots);
-        let timed =
-            sharing.is_some() || workers.is_controlled() || matches!(spec.ageing, AgeingV1::Promote { .. });
+        let sharing = Sharing::new(spec, classes, &mut slots, Instant::START);
+        let timed = is_timed(spec, &workers, sharing.as_ref());
         let weights: Vec<DelayWeight> = classes.iter().map(|class| class.delay_weight).collect();
         let control = Control::new(&spec.queue, levels, &weights);
         let (prices, measures) = (prices(spec), measures(spec));
@@ -140,6 +139,90 @@ impl Stage {
             serving: spec.work == Work::Servers,
             sheds_expired: spec.expired == ExpiredV1::Shed,
             measures,
+        }
+    }
+
+    /// Goes on at `now` by another scenario of the same shape. Who waits and who is in work stays, and so does what
+    /// every policy knows whose settings are the same.
+    pub(crate) fn reconfigure(&mut self, jobs: &mut Jobs, now: Instant, before: &Scenario, after: &Scenario) {
+        let at = self.number as usize;
+        let (was, is) = (&before.stages[at], &after.stages[at]);
+        let classes = &after.classes;
+        let differ =
+            |what: fn(&Class, &Class) -> bool| before.classes.iter().zip(classes).any(|(a, b)| !what(a, b));
+        let reweighed = differ(|a, b| a.delay_weight == b.delay_weight);
+        let releveled = was.levels != is.levels;
+        let levels = usize::from(is.levels);
+
+        // Workers first: the controllers of a split share out those there are.
+        if let Some(sharing) = &mut self.sharing {
+            sharing.note_workers(now, &self.slots);
+        }
+        let workers = self.workers.reconfigure(now, was, is, &self.slots);
+        let same_split = was.split_by == is.split_by
+            && was.split == is.split
+            && was.lend_after.is_some() == is.lend_after.is_some();
+        let keeps_split = same_split || (was.split_by == is.split_by && is.split_by != SplitByV1::Fixed);
+        if keeps_split {
+            self.slots.resize(workers);
+        } else {
+            self.slots.reconfigure(is.workers, is.split.as_deref());
+            self.slots.resize(workers);
+        }
+        if keeps_split && !reweighed && self.sharing.is_some() {
+            self.sharing.iter_mut().for_each(|sharing| sharing.reconfigure(now, was, is, classes));
+        } else {
+            self.sharing = Sharing::new(is, classes, &mut self.slots, now);
+        }
+
+        let (prices, measures) = (prices(is), measures(is));
+        self.costs.reconfigure(is, classes, measures && !self.measures);
+        if prices && !self.prices {
+            self.price(jobs);
+            self.lanes.relevel(jobs, levels);
+        } else if releveled {
+            self.lanes.relevel(jobs, levels);
+        }
+        (self.prices, self.measures) = (prices, measures);
+        let by_weight = matches!(is.queue, QueueV1::AdmissionWindow { .. });
+        if was.queue != is.queue || releveled || (by_weight && reweighed) {
+            let weights: Vec<DelayWeight> = classes.iter().map(|class| class.delay_weight).collect();
+            self.control = Control::new(&is.queue, levels, &weights).beginning_at(now);
+            self.judges_taken = self.control.judges_taken();
+        }
+        let reordered = match is.order {
+            OrderV1::WeightedFair => differ(|a, b| a.share == b.share),
+            OrderV1::Wtp | OrderV1::Pad | OrderV1::Hpd => reweighed,
+            _ => false,
+        };
+        if was.order != is.order || reordered {
+            self.order = Order::new(is.order, classes);
+        }
+        if was.ageing != is.ageing || releveled {
+            self.ageing = Ageing::new(&is.ageing, levels);
+            for slot in self.lanes.heads() {
+                self.ageing.on_joined(jobs[slot].level, jobs[slot].since);
+            }
+        }
+        if releveled {
+            let beyond: u64 = self.promoted.iter().skip(levels).sum();
+            self.promoted.resize(levels, 0);
+            self.promoted[levels - 1] += beyond;
+        }
+        let passed = if after.levels.per_stage { self.number as u8 } else { 0 };
+        self.base_of = classes.iter().map(|class| class.priority.0.saturating_add(passed)).collect();
+        self.levels = after.levels.clone();
+        self.sheds_expired = is.expired == ExpiredV1::Shed;
+        self.timed = is_timed(is, &self.workers, self.sharing.as_ref());
+        self.special = self.timed || measures || is.ageing != AgeingV1::None;
+    }
+
+    /// Works out anew what each job that waits is expected to cost. The lanes have to be made anew, too.
+    fn price(&self, jobs: &mut Jobs) {
+        let workers = self.slots.workers();
+        for slot in self.lanes.all(jobs) {
+            let job = &mut jobs[slot];
+            job.cost_ns = self.costs.of(job.class, job.known_size(), workers);
         }
     }
 
@@ -171,6 +254,36 @@ impl Stage {
             self.control.on_arrival(now, found, chance.draw(self.number))
         };
         self.count(class, verdict)
+    }
+
+    /// The same, telling what the job found and by what chance it was let in or not.
+    pub(crate) fn judge_aloud(
+        &mut self,
+        now: Instant,
+        class: ClassId,
+        standing: Standing,
+        can_start: bool,
+        chance: Chance,
+    ) -> Judged {
+        let found = found(&self.lanes, &self.slots, self.costs.gap(), class, standing, can_start);
+        let draw = chance.draw(self.number);
+        let mut judged = Judged {
+            at: now,
+            class,
+            stage: StageId(self.number as u8),
+            level: standing.level,
+            judged_at: standing.judged_at,
+            waiting: found.queue.len,
+            ahead: found.queue.at_or_above(standing.judged_at),
+            would_wait: found.would_wait,
+            gauge: None,
+            chance: chance_of(&self.control, now, &found),
+            draw: draw.get(),
+            verdict: self.control.on_arrival(now, found, draw),
+        };
+        judged.gauge = self.control.gauge(now, standing.judged_at);
+        judged.verdict = self.count(class, judged.verdict);
+        judged
     }
 
     /// Judges a job that was let in at the entry and has come here.
@@ -263,7 +376,7 @@ impl Stage {
             Some(sharing) => sharing.grant(now, &self.slots, &self.lanes, jobs),
             None => self.slots.free(),
         };
-        if free == 0 || self.lanes.len() == 0 || (batch.is_none() && !self.workers.may_start(now)) {
+        if free == 0 || self.lanes.len() == 0 || (batch.is_none() && !self.workers.start_or_hold(now)) {
             return None;
         }
         let waiting = Waiting { lanes: &self.lanes, jobs, free };
@@ -444,6 +557,11 @@ fn found<'a>(
         would_wait: !(can_start && slots.has_free(class)),
         queue: lanes.queue(gap),
     }
+}
+
+/// Whether something happens at a stage by itself as time passes.
+const fn is_timed(spec: &StageSpec, workers: &Workers, sharing: Option<&Sharing>) -> bool {
+    sharing.is_some() || workers.is_controlled() || matches!(spec.ageing, AgeingV1::Promote { .. })
 }
 
 /// Whether some policy of a stage goes by the cost of jobs or the pace of completions.

@@ -56,24 +56,24 @@ pub(crate) struct Sharing {
 impl Sharing {
     /// What a stage asks for; `None` if its workers are shared by all, or each class keeps its own for good. Gives the
     /// slots their first split if the scenario has none.
-    pub(crate) fn new(spec: &StageSpec, classes: &[Class], slots: &mut Slots) -> Option<Self> {
+    pub(crate) fn new(spec: &StageSpec, classes: &[Class], slots: &mut Slots, now: Instant) -> Option<Self> {
         let weights: Vec<DelayWeight> = classes.iter().map(|class| class.delay_weight).collect();
         let control = Split::new(&spec.split_by, &weights);
         if control.is_none() && spec.lend_after.is_none() {
             return None;
         }
         if slots.split().is_empty() {
-            slots.set_split(apportion(spec.workers, &vec![1.0; classes.len()]));
+            slots.set_split(apportion(slots.workers(), &vec![1.0; classes.len()]));
         }
-        let shares: Vec<f64> =
-            slots.split().iter().map(|&n| f64::from(n) / f64::from(spec.workers)).collect();
+        let workers = f64::from(slots.workers());
+        let shares: Vec<f64> = slots.split().iter().map(|&n| f64::from(n) / workers).collect();
         slots.set_shares(&shares);
-        let at = control.as_ref().map_or(Instant::NEVER, |control| Instant::START + control.period());
+        let at = control.as_ref().map_or(Instant::NEVER, |control| now + control.period());
         Some(Self {
             longest_s: classes.iter().map(|class| longest_s(spec, class)).collect(),
             at,
-            since: Instant::START,
-            changed: Instant::START,
+            since: now,
+            changed: now,
             seen: vec![Seen::default(); classes.len()],
             carry: spec.dither.then(|| Carry::new(classes.len())),
             lend_after: spec.lend_after,
@@ -86,6 +86,24 @@ impl Sharing {
             weights,
             shares,
         })
+    }
+
+    /// Goes on by the settings of `after` where the controller is the same.
+    pub(crate) fn reconfigure(
+        &mut self,
+        now: Instant,
+        before: &StageSpec,
+        after: &StageSpec,
+        classes: &[Class],
+    ) {
+        self.longest_s = classes.iter().map(|class| longest_s(after, class)).collect();
+        if before.dither != after.dither {
+            self.carry = after.dither.then(|| Carry::new(classes.len()));
+        }
+        if before.lend_after != after.lend_after {
+            self.lend_after = after.lend_after;
+            self.lend_at = now;
+        }
     }
 
     pub(crate) fn on_joined(&mut self, now: Instant, class: ClassId) {

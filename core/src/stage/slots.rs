@@ -54,6 +54,13 @@ impl Slots {
         }
     }
 
+    /// Changes the number of workers and whose they are, whoever is on them: as of a new pool, but for who is in work.
+    pub(crate) fn reconfigure(&mut self, workers: u32, split: Option<&[u32]>) {
+        let (busy, busy_of) = (self.busy, core::mem::take(&mut self.busy_of));
+        *self = Self { busy, busy_of, ..Self::new(workers, split, 0) };
+        (0..self.split.len().max(1)).for_each(|class| self.note(ClassId(class as u8)));
+    }
+
     /// Changes the split; its parts sum to the workers. The number of workers that went to another class.
     pub(crate) fn set_split(&mut self, split: Vec<u32>) -> u32 {
         let moved = self.split.iter().zip(&split).map(|(&was, &is)| u32::saturating_sub(is, was)).sum();

@@ -4,7 +4,7 @@ use super::Slots;
 use crate::control::{BatchControl, Batching, Pace, Pool, PoolControl, PoolSample};
 use crate::id::ClassId;
 use crate::scenario::StageSpec;
-use crate::scenario::v1::BatchV1;
+use crate::scenario::v1::{BatchV1, PoolV1};
 use crate::time::{Duration, Instant};
 use alloc::vec::Vec;
 
@@ -40,16 +40,19 @@ pub(crate) struct Workers {
     unused: Vec<u32>,
     open: Option<Open>,
     pace: Option<Pace>,
+    /// Whether somebody could have started but for the pace.
+    held: bool,
 }
 
 impl Workers {
-    pub(crate) fn new(spec: &StageSpec) -> Self {
-        let pool = Pool::new(&spec.pool, spec.workers);
-        let mut batching = (spec.batch != BatchV1::One).then(|| Batching::new(&spec.batch));
+    /// Controllers that begin at `now`.
+    pub(crate) fn new(spec: &StageSpec, now: Instant) -> Self {
+        let pool = Pool::new(&spec.pool, spec.workers).map(|pool| pool.beginning_at(now));
+        let mut batching = (spec.batch != BatchV1::One).then(|| Batching::new(&spec.batch).beginning_at(now));
         let batch_period = batching.as_mut().and_then(Batching::control).map(|batch| batch.period());
         Self {
-            pool_at: pool.as_ref().map_or(Instant::NEVER, |pool| Instant::START + pool.period()),
-            batch_at: batch_period.map_or(Instant::NEVER, |period| Instant::START + period),
+            pool_at: pool.as_ref().map_or(Instant::NEVER, |pool| now + pool.period()),
+            batch_at: batch_period.map_or(Instant::NEVER, |period| now + period),
             pool,
             sample: PoolSample::default(),
             took_ns: 0,
@@ -59,7 +62,36 @@ impl Workers {
             unused: Vec::new(),
             open: None,
             pace: spec.starts_per_s.map(Pace::new),
+            held: false,
         }
+    }
+
+    /// Goes on at `now` by the settings of `after`, where it went by those of `before`: a controller whose settings are the
+    /// same is the same, batches in work stay whose they are. A pool that is controlled keeps its size within the new
+    /// bounds, unless another was asked for.
+    pub(crate) fn reconfigure(
+        &mut self,
+        now: Instant,
+        before: &StageSpec,
+        after: &StageSpec,
+        slots: &Slots,
+    ) -> u32 {
+        let keeps_size = before.workers == after.workers && after.pool != PoolV1::Fixed;
+        let begin = if keeps_size { slots.workers() } else { after.workers };
+        let fresh = Self::new(&StageSpec { workers: begin, ..after.clone() }, now);
+        if before.pool != after.pool || !keeps_size {
+            (self.pool, self.pool_at) = (fresh.pool, fresh.pool_at);
+            (self.sample, self.took_ns) =
+                (PoolSample { most_busy: slots.busy(), ..PoolSample::default() }, 0);
+        }
+        if before.batch != after.batch {
+            (self.batching, self.batch_at, self.completed) = (fresh.batching, fresh.batch_at, 0);
+        }
+        if before.starts_per_s != after.starts_per_s {
+            (self.pace, self.held) = (fresh.pace, false);
+        }
+        self.open = None;
+        self.pool.as_ref().map_or(begin, PoolControl::workers)
     }
 
     /// Whether there is any controller at all.
@@ -74,14 +106,16 @@ impl Workers {
 
     /// When a controller wants to be asked, or a paced start is due for those who wait.
     pub(crate) fn next_at(&self, waiting: bool) -> Instant {
-        let pace = self.pace.filter(|_| waiting).map_or(Instant::NEVER, |pace| pace.next_start());
+        let pace =
+            self.pace.filter(|_| waiting && self.held).map_or(Instant::NEVER, |pace| pace.next_start());
         self.pool_at.min(self.batch_at).min(pace)
     }
 
     /// Asks the controllers whose time has come; `true` if there are more workers than before, or a start that was
     /// held back may be due.
     pub(crate) fn control(&mut self, now: Instant, slots: &mut Slots, queued: u32) -> bool {
-        let mut more = self.pace.is_some_and(|pace| pace.next_start() <= now);
+        let mut more = self.held && self.may_start(now);
+        self.held &= !more;
         if self.pool_at <= now
             && let Some(pool) = &mut self.pool
         {
@@ -105,8 +139,14 @@ impl Workers {
         more
     }
 
-    /// Whether a job may start now.
-    pub(crate) fn may_start(&self, now: Instant) -> bool {
+    /// Whether a job may start now; if not, a start is held back until one may.
+    pub(crate) fn start_or_hold(&mut self, now: Instant) -> bool {
+        let may = self.may_start(now);
+        self.held |= !may;
+        may
+    }
+
+    fn may_start(&self, now: Instant) -> bool {
         self.pace.is_none_or(|pace| pace.next_start() <= now)
     }
 

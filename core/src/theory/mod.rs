@@ -192,7 +192,7 @@ pub fn birth_death(lambda: f64, mu: f64, c: u32, capacity: u32, refused: impl Fn
 /// The first assumption that fails, if no closed form we know applies.
 pub fn of(scenario: &Scenario) -> Result<Theory, WhyNot> {
     let [stage] = scenario.stages.as_slice() else { return Err("more than one stage") };
-    if !scenario.events.is_empty() {
+    if !scenario.events.is_empty() || !scenario.edits.is_empty() {
         return Err("the load, the work or the servers change during the run");
     }
     if scenario.classes.iter().any(|class| class.deadline.is_some()) {
@@ -295,11 +295,12 @@ fn in_proportion(scenario: &Scenario, stage: &StageSpec) -> Result<Theory, WhyNo
 }
 
 /// Where closed clients of a stage that keeps waits in proportion are heading at `now`, under the load and the work that
-/// the events have brought until then.
+/// events and edits have brought until then.
 ///
 /// # Errors
 /// The first assumption that fails.
 pub fn heading(scenario: &Scenario, now: Instant) -> Result<Equilibrium, WhyNot> {
+    let scenario = scenario.version_at(now);
     let [stage] = scenario.stages.as_slice() else { return Err("more than one stage") };
     if scenario.classes.iter().any(|class| class.deadline.is_some()) {
         return Err("deadlines");

@@ -156,7 +156,9 @@ impl Reader {
         let mut calls = TokenStream::new();
         loop {
             if self.is("</") {
-                let Some(element) = element else { return self.wrong("a closing tag without its opening tag") };
+                let Some(element) = element else {
+                    return self.wrong("a closing tag without its opening tag");
+                };
                 self.at += 2;
                 let closes = element.is_empty() || self.name()? == element;
                 if !closes {
@@ -188,7 +190,7 @@ impl Reader {
             let is_loop = inner.word("for");
             let expression: TokenStream = inner.tokens.drain(inner.at..).collect();
             return Ok(if is_loop {
-                code("for one in __0 { __m.put(one); }", [expression])
+                code("#[allow(for_loops_over_fallibles)] for one in __0 { __m.put(one); }", [expression])
             } else {
                 code("__m.put(__0);", [expression])
             });
@@ -255,7 +257,10 @@ impl Reader {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
                 element.add(tag, name, group.stream());
             }
-            Some(value @ TokenTree::Literal(_)) => element.fixed.push((name, value)),
+            Some(value @ TokenTree::Literal(_)) if is_attribute(tag, &name) => {
+                element.fixed.push((name, value))
+            }
+            Some(value @ TokenTree::Literal(_)) => element.add(tag, name, value.into()),
             Some(TokenTree::Ident(value)) if value.to_string() == "true" => {
                 let value = Literal::string(&name).into();
                 element.fixed.push((name, value));
@@ -269,26 +274,32 @@ impl Reader {
     }
 }
 
+/// Whether the name is that of an attribute, and not of something else that is written like one.
+fn is_attribute(tag: &str, name: &str) -> bool {
+    match name {
+        "key" | "ref" => false,
+        "value" => !matches!(tag, "input" | "textarea"),
+        "checked" => tag != "input",
+        _ => !name.starts_with("on"),
+    }
+}
+
 impl Element {
     /// Adds an attribute or whatever else this name stands for.
     fn add(&mut self, tag: &str, name: String, value: TokenStream) {
+        const TYPED: &str = "__m.typed(crate::view::markup::Attribute::value(__0, \"value\"));";
+        const LISTEN: &str = "__m.listen(::yew::html::__0::Wrapper::__macro_new(__1));";
         match name.as_str() {
+            "class" => self.class = Some(value),
+            _ if is_attribute(tag, &name) => self.open.push((name, value)),
             "key" => self.calls.extend(code("__m.key(__0);", [value])),
             "ref" => self.calls.extend(code("__m.refer(__0);", [value])),
-            "value" if matches!(tag, "input" | "textarea") => {
-                self.calls.extend(code(
-                    "__m.typed(crate::view::markup::Attribute::value(__0, \"value\"));",
-                    [value],
-                ));
+            "value" => self.calls.extend(code(TYPED, [value])),
+            "checked" => self.calls.extend(code("__m.checked(__0);", [value])),
+            event => {
+                let event = TokenTree::from(Ident::new(event, Span::call_site()));
+                self.listeners.extend(code(LISTEN, [event.into(), value]));
             }
-            "checked" if tag == "input" => self.calls.extend(code("__m.checked(__0);", [value])),
-            "class" => self.class = Some(value),
-            _ if name.starts_with("on") => {
-                let event = TokenTree::from(Ident::new(&name, Span::call_site()));
-                let listen = "__m.listen(::yew::html::__0::Wrapper::__macro_new(__1));";
-                self.listeners.extend(code(listen, [event.into(), value]));
-            }
-            _ => self.open.push((name, value)),
         }
     }
 

@@ -7,6 +7,9 @@ use super::model::{PictureModel, StageClassView, StageView};
 use super::pen::{Align, Pen, grouped};
 use super::picture::class_style;
 
+/// How near a click has to be to the middle of a mark, in CSS pixels.
+const NEAR: f64 = 9.0;
+
 /// What the lanes of one stage are drawn by.
 #[derive(Clone, Copy)]
 pub(super) struct Axes {
@@ -284,6 +287,34 @@ fn lane_marks(
     }
 }
 
+/// The mark nearest to a point of a class's lane, if one is near: its class, and how many requests of that class stand
+/// before it in the lane.
+pub(super) fn mark_at(
+    lane: &Rect,
+    host: usize,
+    stage: &StageView,
+    axes: Axes,
+    per_mark: u32,
+    (x, y): (f64, f64),
+) -> Option<(usize, u32)> {
+    let view = stage.classes.get(host)?;
+    let marks = if axes.seconds.is_some() { divided(lane).0 } else { *lane };
+    let lattice = Lattice::new(&marks, axes.queue, per_mark);
+    let per_mark = per_mark.max(1);
+    let ahead = if stage.cumulative { f64::from(view.ahead) / f64::from(per_mark) } else { 0.0 };
+    let places = scatter(&marks_by_class(&view.lane, per_mark), host);
+    let far = |i: usize| {
+        let (mx, my) = lattice.at(i, ahead);
+        (mx - x).hypot(my - y)
+    };
+    let nearest = (0..places.len()).min_by(|&a, &b| far(a).total_cmp(&far(b)))?;
+    (far(nearest) <= NEAR).then(|| {
+        let class = places[nearest];
+        let before = places[..nearest].iter().filter(|&&c| c == class).count();
+        (class, before as u32 * per_mark)
+    })
+}
+
 /// Marks of each class in a lane, when each stands for `per_mark` requests; at least one if any waits.
 fn marks_by_class(lane: &[(usize, u32)], per_mark: u32) -> Vec<(usize, usize)> {
     lane.iter().map(|&(class, n)| (class, n.div_ceil(per_mark.max(1)) as usize)).collect()
@@ -324,6 +355,32 @@ mod tests {
         assert_eq!(places.len(), 70);
         assert_eq!(places.iter().filter(|&&c| c == 0).count(), 9);
         assert_eq!(marks_by_class(&[(0, 1), (1, 4_001)], 5), [(0, 1), (1, 801)]);
+    }
+
+    #[test]
+    fn a_click_finds_the_mark_under_it() {
+        let lane = Rect::new(100.0, 50.0, 240.0, 80.0);
+        let host = StageClassView { lane: vec![(0, 2), (1, 40)], ahead: 30, ..StageClassView::default() };
+        let stage = StageView {
+            classes: vec![StageClassView::default(), host],
+            cumulative: true,
+            ..StageView::default()
+        };
+        let axes = Axes { queue: QueueAxis { max: 100.0 }, seconds: None };
+        let lattice = Lattice::new(&lane, axes.queue, 1);
+        let places = scatter(&[(0, 2), (1, 40)], 1);
+        let (mut own, mut strangers) = (0, 0);
+        for (i, &class) in places.iter().enumerate() {
+            let seen = mark_at(&lane, 1, &stage, axes, 1, lattice.at(i, 30.0));
+            let before = if class == 1 { &mut own } else { &mut strangers };
+            assert_eq!(seen, Some((class, *before)), "mark {i}");
+            *before += 1;
+        }
+        assert_eq!(
+            mark_at(&lane, 1, &stage, axes, 1, (lane.x + 2.0, lane.cy())),
+            None,
+            "nobody stands there"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::cards::{card, places};
 use super::flight::Flight;
 use super::gauge;
 use super::geom::{QueueAxis, Rect, round_up_125, sort_few};
-use super::lanes::{Axes, lanes, longest};
+use super::lanes::{Axes, lanes, longest, mark_at};
 use super::legs::{Leg, Travel, balancer_bar, legs, slot};
 use super::model::{PictureModel, ServerView, StageView};
 use super::pen::{Align, Patterns, Pen, grouped};
@@ -76,6 +76,12 @@ pub struct Picture {
 pub const LANE_MARKS: u32 = 1_000;
 
 impl Picture {
+    /// The axis of queue lengths that stage `k` was last painted with.
+    #[must_use]
+    pub fn axis(&self, k: usize) -> Option<QueueAxis> {
+        self.axes.get(k).copied()
+    }
+
     /// A picture that has painted nothing yet.
     #[must_use]
     pub fn new() -> Self {
@@ -132,6 +138,40 @@ impl Picture {
             Motion::Reduced => still_marks(pen, model, &legs),
             _ => flying_marks(pen, model, &legs, &self.flight),
         }
+    }
+
+    /// The request whose mark is at a point of a class's lane at a stage: its class, and how many of that class wait before
+    /// it at the stage.
+    #[must_use]
+    pub fn mark_at(
+        &self,
+        boxes: &Boxes,
+        model: &PictureModel,
+        (k, host): (usize, usize),
+        point: (f64, f64),
+    ) -> Option<(usize, u32)> {
+        let (at, stage) = (boxes.stages.get(k)?, model.stages.get(k)?);
+        let axes = Axes { queue: *self.axes.get(k)?, seconds: gauge::seconds_axis(stage) };
+        let (class, before) =
+            mark_at(at.lanes.get(host)?, host, stage, axes, *self.scales.lanes.get(k)?, point)?;
+        // Those that were moved up stand in the lanes above.
+        let above = model.order.iter().take_while(|&&c| c != host);
+        let moved = above.flat_map(|&c| &stage.classes[c].lane).filter(|(c, _)| *c == class);
+        Some((class, before + moved.map(|(_, n)| n).sum::<u32>()))
+    }
+
+    /// Paints what the last frame showed onto another kind of context. Patterns belong to the context they were made for.
+    pub fn paint_elsewhere(
+        &mut self,
+        ctx: &CanvasRenderingContext2d,
+        boxes: &Boxes,
+        model: &PictureModel,
+        theme: &Theme,
+        pace: Pace,
+    ) {
+        let kept = core::mem::take(&mut self.patterns);
+        self.paint(ctx, boxes, model, theme, Pace { dt_s: 0.0, ..pace });
+        self.patterns = kept;
     }
 
     /// Chooses what a mark, a cell and a pixel stand for.

@@ -1,23 +1,20 @@
-//! Dialogs: presets, Share, Run on a real server, keys. Native `dialog` elements, always on the page; which one
+//! Dialogs: Share, Run on a real server, keys, and the frame that all have. Native `dialog` elements, always on the page; which one
 //! is open is state.
 
 use super::markup::html;
-use super::{Link, choose, icons, on};
+use super::{Link, handover, icons, on};
 use crate::app::{App, Dialog, Do, Msg};
-use crate::figures;
-use crate::gallery;
-use crate::words::fill;
-use tidegate_core::link::WARN_CHARS;
-use tidegate_core::scenario::presets;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
 
-const IDS: [(Dialog, &str); 4] = [
+const IDS: [(Dialog, &str); 6] = [
     (Dialog::Presets, "dialog-presets"),
     (Dialog::Share, "dialog-share"),
     (Dialog::Serve, "dialog-serve"),
     (Dialog::Keys, "dialog-keys"),
+    (Dialog::Palette, "dialog-find"),
+    (Dialog::Table, "dialog-table"),
 ];
 
 /// Opens and closes the elements as the state says.
@@ -43,10 +40,19 @@ pub fn sync(open: Option<Dialog>) {
 
 /// All of them.
 pub(super) fn all(app: &App, link: &Link) -> Html {
-    html! { <>{ gallery_dialog(app, link) }{ share(app, link) }{ serve(app, link) }{ key_list(app, link) }</> }
+    html! {
+        <>
+            { super::gallery::dialog(app, link) }
+            { handover::share(app, link) }
+            { handover::serve(app, link) }
+            { key_list(app, link) }
+            { super::palette::dialog(app, link) }
+            { super::table::dialog(app, link) }
+        </>
+    }
 }
 
-fn frame(
+pub(super) fn frame(
     app: &App,
     link: &Link,
     which: Dialog,
@@ -82,7 +88,7 @@ fn frame(
 }
 
 /// Text with a button that copies it.
-fn copyable(app: &App, link: &Link, id: &'static str, text: String, first: bool) -> Html {
+pub(super) fn copyable(app: &App, link: &Link, id: &'static str, text: String, first: bool) -> Html {
     html! {
         <div class="code">
             <code {id}>{ &text }</code>
@@ -91,134 +97,9 @@ fn copyable(app: &App, link: &Link, id: &'static str, text: String, first: bool)
     }
 }
 
-fn gallery_dialog(app: &App, link: &Link) -> Html {
-    let w = app.words();
-    let tiles = presets::ALL.iter().map(|preset| {
-        let (title, question) = gallery::texts(preset, app.prefs.language);
-        let current = (app.preset == Some(preset.name)).then_some("true");
-        let drawing = Html::from_html_unchecked(AttrValue::from(format!(
-            "<svg viewBox=\"0 0 240 84\" preserveAspectRatio=\"xMidYMid slice\" aria-hidden=\"true\">{}</svg>",
-            gallery::drawing(preset.name)
-        )));
-        html! {
-            <button class="tile" id={format!("preset-{}", preset.name)} aria-current={current}
-                onclick={on(link, Do::Preset(preset.name))}>
-                { drawing }<div><b>{title}</b><p>{question}</p></div>
-            </button>
-        }
-    });
-    let body = html! {
-        <>
-            <div class="tiles">{ for tiles }</div>
-            <div class="pair" style="margin-top:16px;align-items:center">
-                <span>{w.open_file_about}</span>
-                <button class="button" onclick={choose(app)}>{w.open_file}</button>
-            </div>
-        </>
-    };
-    frame(app, link, Dialog::Presets, "gallery", w.presets, w.presets_about, body)
-}
-
-fn share(app: &App, link: &Link) -> Html {
-    let w = app.words();
-    if app.dialog != Some(Dialog::Share) {
-        return frame(app, link, Dialog::Share, "pop", w.share_title, w.share_about, Html::default());
-    }
-    let text = app.shared_link();
-    let length = text.chars().count();
-    let part = (length as f64 / WARN_CHARS as f64 * 100.0).min(100.0);
-    let tick = link.callback(|e: Event| {
-        let input: web_sys::HtmlInputElement = e.target_unchecked_into();
-        Msg::Do(Do::ShareAt(input.checked()))
-    });
-    let live = app.mode == crate::app::Mode::Live;
-    let proof = if live {
-        String::new()
-    } else if app.with_log {
-        w.share_no_log.to_owned()
-    } else {
-        match app.done {
-            Some(done) => fill(w.share_hash, &[&crate::app::short_hash(done.hash)]),
-            None => fill(w.share_hash_wait, &[&figures::percent(app.share)]),
-        }
-    };
-    let body = html! {
-        <>
-            { copyable(app, link, "shared-link", text, true) }
-            <div class={classes!("meter", (length > WARN_CHARS).then_some("full"))}>
-                <i style={format!("width:{part:.0}%")}></i>
-            </div>
-            <div class="pair">
-                <span><b>{ length }</b>{ w.share_length.replace("{0}", "") }</span>
-                <span>{ if length > WARN_CHARS { w.share_long } else { w.share_safe } }</span>
-            </div>
-            <label class="check" style="margin-top:8px" hidden={live}>
-                <input type="checkbox" checked={app.share_at} onchange={tick} />
-                <span>{ fill(w.share_at, &[&figures::clock(app.now_s())]) }</span>
-            </label>
-            <p class="help" id="share-proof">{proof}</p>
-        </>
-    };
-    frame(app, link, Dialog::Share, "pop", w.share_title, w.share_about, body)
-}
-
-/// The command that runs this scenario for real: the preset's name if it is one, else the link.
-fn command(app: &App) -> String {
-    let scenario = match app.preset {
-        Some(name) => format!("preset:{name}"),
-        None => {
-            let fragment = crate::link::fragment(&app.parsed);
-            format!("'{}'", fragment.trim_start_matches('#'))
-        }
-    };
-    let upstreams: String = (0..app.parsed.wire.servers.len())
-        .map(|i| format!(" \\\n  --upstream http://127.0.0.1:{}", 9001 + i))
-        .collect();
-    format!("tidegate serve {scenario} \\\n  --listen 127.0.0.1:8080 --admin 127.0.0.1:9090{upstreams}")
-}
-
-fn serve(app: &App, link: &Link) -> Html {
-    let w = app.words();
-    let body = if app.dialog == Some(Dialog::Serve) {
-        let watch = Do::Mode(crate::app::Mode::Live);
-        let go =
-            link.batch_callback(move |_: MouseEvent| vec![Msg::Do(Do::Dialog(None)), Msg::Do(watch.clone())]);
-        html! {
-            <>
-                { copyable(app, link, "serve-command", command(app), true) }
-                <p class="soft" style="margin-top:12px">{w.run_more}</p>
-                <p style="margin-top:14px"><button class="button first" onclick={go}>{w.watch_live}</button></p>
-            </>
-        }
-    } else {
-        Html::default()
-    };
-    frame(app, link, Dialog::Serve, "pop", w.run_title, w.run_about, body)
-}
-
 fn key_list(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let last = crate::keys::sections(app.parsed.wire.stages.len(), !app.parsed.wire.servers.is_empty()).len();
-    let rows: Vec<(String, &str)> = vec![
-        (w.key_space.to_owned(), w.key_play),
-        (". ,".to_owned(), w.key_step),
-        (";".to_owned(), w.key_step_event),
-        ("> <".to_owned(), w.key_next_flag),
-        ("← →".to_owned(), w.key_arrows),
-        ("[ ]".to_owned(), w.key_speed),
-        ("R".to_owned(), w.key_restart),
-        ("N".to_owned(), w.key_seed),
-        (format!("1 – {last}"), w.key_open),
-        ("E".to_owned(), w.key_event),
-        ("G".to_owned(), w.key_presets),
-        ("S".to_owned(), w.key_share),
-        ("T".to_owned(), w.key_run),
-        ("L".to_owned(), w.key_live),
-        ("F".to_owned(), w.key_focus),
-        ("D".to_owned(), w.key_theme),
-        ("Ctrl Z".to_owned(), w.key_undo),
-        ("?".to_owned(), w.key_help),
-    ];
+    let rows = crate::keys::list(app).into_iter().filter(|(key, ..)| !key.is_empty());
     let tick = |make: fn(bool) -> Do| {
         link.callback(move |e: Event| {
             let input: web_sys::HtmlInputElement = e.target_unchecked_into();
@@ -228,7 +109,7 @@ fn key_list(app: &App, link: &Link) -> Html {
     let body = html! {
         <>
             <div class="keylist">
-                { for rows.into_iter().map(|(key, does)| html! { <div><span>{does}</span><kbd>{key}</kbd></div> }) }
+                { for rows.map(|(key, does, _)| html! { <div><span>{does}</span><kbd>{key}</kbd></div> }) }
             </div>
             <label class="check" style="margin-top:14px">
                 <input type="checkbox" data-first="" checked={app.prefs.letters} onchange={tick(Do::Letters)} />

@@ -5,28 +5,24 @@ use super::knobs::Board;
 use super::markup::html;
 use super::{Link, Typed, glyph, icons, on, text_field};
 use crate::app::{App, Do, Edit, Mode, Msg, Section};
-use crate::edit::{self, Family, Kind, us, whole};
+use crate::edit::{self, Kind, us, whole};
 use crate::figures;
 use crate::keys;
 use crate::knobs;
 use crate::words::fill;
 use std::rc::Rc;
-use tidegate_core::scenario::v1::{
-    ActionV1, FeedbackV1, LawV1, LoadV1, ReportsV1, ScenarioV1, StageV1, WorkV1,
-};
+use tidegate_core::scenario::v1::{ActionV1, FeedbackV1, OrderV1, ReportsV1, ScenarioV1, StageV1};
 use yew::prelude::*;
 
 /// A change that a field makes with the number in it.
 pub(super) type Set = Rc<dyn Fn(&mut ScenarioV1, f64)>;
 
 /// A change that a field makes with the text in it.
-type SetText = Rc<dyn Fn(&mut ScenarioV1, &str)>;
+pub(super) type SetText = Rc<dyn Fn(&mut ScenarioV1, &str)>;
 /// A change that a choice makes with the number of the option.
 pub(super) type Pick = Rc<dyn Fn(&mut ScenarioV1, usize)>;
 /// A change without a value.
 pub(super) type Act = Rc<dyn Fn(&mut ScenarioV1)>;
-/// Finds a law in a scenario.
-type LawOf = Rc<dyn Fn(&mut ScenarioV1) -> Option<&mut LawV1>>;
 
 fn set(f: impl Fn(&mut ScenarioV1, f64) + 'static) -> Set {
     Rc::new(f)
@@ -51,15 +47,26 @@ pub(super) fn aside(app: &App, link: &Link) -> Html {
             </aside>
         };
     }
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let sections = keys::sections(wire.stages.len(), !wire.servers.is_empty());
     html! {
         <aside {class} id="editor" aria-label={w.editor}>
-            <div class="sections">
-                { for sections.into_iter().enumerate().map(|(i, s)| section(app, link, i, s)) }
-            </div>
+            if app.text.open { { super::text::pane(app, link) } } else {
+                <div class="sections">
+                    { for sections.into_iter().enumerate().map(|(i, s)| section(app, link, i, s)) }
+                </div>
+            }
             <div class="editfoot">
-                <span>{w.edits_rerun}</span>
+                <span>
+                    {w.edits_fork}
+                    if app.is_edited() {
+                        <button class="link" id="fold" onclick={on(link, Do::FoldEdits)}>{w.fold_edits}</button>
+                    }
+                </span>
+                { super::text::toggle(app, link) }
+                <button class="button" id="redo" disabled={app.redo.is_empty()} onclick={on(link, Do::Redo)}>
+                    {w.redo}
+                </button>
                 <button class="button" id="undo" disabled={app.undo.is_empty()} onclick={on(link, Do::Undo)}>
                     {w.undo}
                 </button>
@@ -87,9 +94,9 @@ fn section(app: &App, link: &Link, number: usize, section: Section) -> Html {
 }
 
 /// Name of a section and what it says while it is closed.
-fn title(app: &App, section: Section) -> (String, String) {
+pub(super) fn title(app: &App, section: Section) -> (String, String) {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     match section {
         Section::Traffic => {
             let demand = app.story.demand.map(|d| fill(w.capacity_times, &[&figures::ratio(d)]));
@@ -231,7 +238,7 @@ pub(super) fn number(app: &App, link: &Link, n: Number<'_>) -> Html {
     }
 }
 
-fn text(
+pub(super) fn text(
     app: &App,
     link: &Link,
     id: String,
@@ -343,7 +350,7 @@ pub(super) fn pick(
             <div class="l">
                 <label for={id.clone()}>{label}</label>
                 <span class="number">
-                    <select id={id.clone()} onchange={picked}>
+                    <select id={id.clone()} aria-describedby={format!("{id}-h")} onchange={picked}>
                         { for options.iter().enumerate().map(|(i, o)| {
                             html! { <option selected={i == current}>{o}</option> }
                         }) }
@@ -375,136 +382,18 @@ pub(super) fn removes(link: &Link, label: String, field: &str, change: Act) -> H
     }
 }
 
-// ----- laws -----
-
-/// Family and mean of a law.
-fn law(app: &App, link: &Link, id: &str, label: &'static str, law: &LawV1, of: LawOf) -> Html {
-    let w = app.words();
-    let names: Vec<String> = Family::ALL
-        .iter()
-        .map(|f| match f {
-            Family::Constant => w.law_constant,
-            Family::Exponential => w.law_exponential,
-            Family::Uniform => w.law_uniform,
-            Family::Erlang => w.law_erlang,
-            Family::Hyperexponential => w.law_hyper,
-            Family::Lognormal => w.law_lognormal,
-            Family::Pareto => w.law_pareto,
-        })
-        .map(str::to_owned)
-        .collect();
-    let family = Family::ALL.iter().position(|f| *f == Family::of(law)).unwrap_or(0);
-    let mean = number(
-        app,
-        link,
-        Number {
-            id: format!("{id}.mean_us"),
-            label,
-            unit: "ms",
-            value: law.mean_us() / 1000.0,
-            whole: false,
-            range: Range::Log(0.1, 10_000.0),
-            set: {
-                let of = Rc::clone(&of);
-                set(move |s, ms| {
-                    if let Some(law) = of(s) {
-                        edit::set_mean(law, us(ms / 1000.0));
-                    }
-                })
-            },
-        },
-    );
-    let shape = match law {
-        LawV1::Hyperexponential { cv, .. } | LawV1::Lognormal { cv, .. } => number(
-            app,
-            link,
-            Number {
-                id: format!("{id}.cv"),
-                label: "cv",
-                unit: "",
-                value: *cv,
-                whole: false,
-                range: Range::Linear(1.0, 10.0),
-                set: {
-                    let of = Rc::clone(&of);
-                    set(move |s, x| {
-                        if let Some(LawV1::Hyperexponential { cv, .. } | LawV1::Lognormal { cv, .. }) = of(s)
-                        {
-                            *cv = x;
-                        }
-                    })
-                },
-            },
-        ),
-        LawV1::Erlang { k, .. } => number(
-            app,
-            link,
-            Number {
-                id: format!("{id}.k"),
-                label: "k",
-                unit: "",
-                value: f64::from(*k),
-                whole: true,
-                range: Range::Linear(1.0, 16.0),
-                set: {
-                    let of = Rc::clone(&of);
-                    set(move |s, x| {
-                        if let Some(LawV1::Erlang { k, .. }) = of(s) {
-                            *k = whole(x);
-                        }
-                    })
-                },
-            },
-        ),
-        LawV1::Pareto { alpha, .. } => number(
-            app,
-            link,
-            Number {
-                id: format!("{id}.alpha"),
-                label: "α",
-                unit: "",
-                value: *alpha,
-                whole: false,
-                range: Range::Linear(1.05, 4.0),
-                set: {
-                    let of = Rc::clone(&of);
-                    set(move |s, x| {
-                        if let Some(LawV1::Pareto { alpha, .. }) = of(s) {
-                            *alpha = x;
-                        }
-                    })
-                },
-            },
-        ),
-        LawV1::Constant { .. } | LawV1::Exponential { .. } | LawV1::Uniform { .. } => Html::default(),
-    };
-    let kinds = pick(
-        app,
-        link,
-        format!("{id}.law"),
-        w.law,
-        family,
-        &names,
-        Rc::new(move |s, at| {
-            if let Some(law) = of(s) {
-                *law = Family::ALL[at.min(Family::ALL.len() - 1)].with_mean(law.mean_us().round() as u64);
-            }
-        }),
-    );
-    html! { <>{ mean }{ kinds }{ shape }</> }
-}
-
 // ----- sections -----
 
 fn traffic(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let order = edit::by_priority(wire);
     let many = wire.classes.len() > 1;
     let root = knobs::json(wire);
     let board = Board { app, link, root: &root };
     let parts = order.into_iter().enumerate().map(|(rank, c)| {
         let class = &wire.classes[c];
+        let base = format!("classes[{c}]");
         let kind = Kind::of(&class.load);
         let kinds = [
             (icons::PLOT_POISSON, w.load_poisson),
@@ -527,13 +416,12 @@ fn traffic(app: &App, link: &Link) -> Html {
         html! {
             <div class="part" key={c}>
                 <h3>{ glyph(rank) }{ &class.name }{ remove.unwrap_or_default() }</h3>
-                { load(app, link, c) }
+                { board.knobs(&format!("{base}.load"), knobs::LOAD.arms[current].knobs) }
                 <details>
                     <summary class="help">{ details_summary(app, c) }</summary>
                     { choices(app, link, &format!("classes[{c}].load"), w.load_kind, current, kinds,
                         Rc::new(move |s, at| edit::set_kind(s, c, Kind::ALL[at.min(Kind::ALL.len() - 1)]))) }
-                    { law(app, link, &format!("classes[{c}].service"), w.service, &class.service,
-                        Rc::new(move |s| s.classes.get_mut(c).map(|c| &mut c.service))) }
+                    { board.knob(&base, &knobs::SERVICE) }
                     { text(app, link, format!("classes[{c}].name"), w.class_name, &class.name, "wide",
                         Rc::new(move |s, name| edit::rename_class(s, c, name))) }
                     { number(app, link, Number {
@@ -548,15 +436,12 @@ fn traffic(app: &App, link: &Link) -> Html {
                         value: class.delay_weight, whole: false, range: Range::None,
                         set: set(move |s, x| if let Some(c) = s.classes.get_mut(c) { c.delay_weight = x; }),
                     }) }
-                    { for knobs::CLASS.iter().map(|knob| board.knob(&format!("classes[{c}]"), knob)) }
-                    if let Some(retry) = &class.retry {
-                        { law(app, link, &format!("classes[{c}].retry.after"), w.retry_after, &retry.after,
-                            Rc::new(move |s| Some(&mut s.classes.get_mut(c)?.retry.as_mut()?.after))) }
-                    }
+                    { for knobs::CLASS.iter().map(|knob| board.knob(&base, knob)) }
+                    if class.retry.is_some() { { board.knob(&base, &knobs::RETRY_AFTER) } }
                     if !wire.servers.is_empty() {
                         <details>
                             <summary class="help">{w.at_servers}</summary>
-                            { for knobs::CLASS_AT_SERVERS.iter().map(|knob| board.knob(&format!("classes[{c}]"), knob)) }
+                            { for knobs::CLASS_AT_SERVERS.iter().map(|knob| board.knob(&base, knob)) }
                         </details>
                     }
                 </details>
@@ -576,141 +461,39 @@ fn traffic(app: &App, link: &Link) -> Html {
 /// What is behind the details of a class.
 fn details_summary(app: &App, c: usize) -> String {
     let w = app.words();
-    let class = &app.parsed.wire.classes[c];
-    let kind = match Kind::of(&class.load) {
-        Kind::Poisson => w.load_poisson,
-        Kind::Even => w.load_even,
-        Kind::Bursty => w.load_bursty,
-        Kind::Closed => w.load_closed,
-        Kind::Trace => w.load_trace,
-    };
-    format!("{kind}, {} {}", w.service, figures::wait(class.service.mean_us() * 1e-6))
-}
-
-fn load(app: &App, link: &Link, c: usize) -> Html {
-    let w = app.words();
-    let base = format!("classes[{c}].load");
-    let rate = |id: &str, label: &'static str, value: f64, set: Set| {
-        let id = format!("{base}.{id}");
-        number(
-            app,
-            link,
-            Number {
-                id,
-                label,
-                unit: w.per_second,
-                value,
-                whole: false,
-                range: Range::Log(1.0, 2000.0),
-                set,
-            },
-        )
-    };
-    match &app.parsed.wire.classes[c].load {
-        LoadV1::Poisson { rate_per_s } | LoadV1::Deterministic { rate_per_s, .. } => rate(
-            "rate_per_s",
-            w.rate,
-            *rate_per_s,
-            set(move |s, x| {
-                let load = s.classes.get_mut(c).map(|c| &mut c.load);
-                if let Some(LoadV1::Poisson { rate_per_s } | LoadV1::Deterministic { rate_per_s, .. }) = load
-                {
-                    *rate_per_s = x;
-                }
-            }),
-        ),
-        LoadV1::Mmpp { phases } => phases
-            .iter()
-            .enumerate()
-            .map(|(i, phase)| {
-                let phase_of =
-                    move |s: &mut ScenarioV1, f: &dyn Fn(&mut tidegate_core::scenario::v1::PhaseV1)| {
-                        if let Some(LoadV1::Mmpp { phases }) = s.classes.get_mut(c).map(|c| &mut c.load)
-                            && let Some(phase) = phases.get_mut(i)
-                        {
-                            f(phase);
-                        }
-                    };
-                let (rates, lasts) =
-                    if i == 0 { (w.rate_quiet, w.quiet_lasts) } else { (w.rate_burst, w.burst_lasts) };
-                html! {
-                    <>
-                        { rate(&format!("phases[{i}].rate_per_s"), rates, phase.rate_per_s,
-                            set(move |s, x| phase_of(s, &|p| p.rate_per_s = x))) }
-                        { number(app, link, Number {
-                            id: format!("{base}.phases[{i}].mean_us"), label: lasts, unit: "s",
-                            value: phase.mean_us as f64 * 1e-6, whole: false, range: Range::None,
-                            set: set(move |s, x| phase_of(s, &|p| p.mean_us = us(x))),
-                        }) }
-                    </>
-                }
-            })
-            .collect(),
-        LoadV1::Closed { clients, think, .. } => html! {
-            <>
-                { number(app, link, Number {
-                    id: format!("{base}.clients"), label: w.clients_count, unit: "", value: f64::from(*clients),
-                    whole: true, range: Range::Log(1.0, 2000.0),
-                    set: set(move |s, x| if let Some(LoadV1::Closed { clients, .. }) =
-                        s.classes.get_mut(c).map(|c| &mut c.load) { *clients = whole(x); }),
-                }) }
-                { number(app, link, Number {
-                    id: format!("{base}.think.mean_us"), label: w.think, unit: "ms",
-                    value: think.mean_us() / 1000.0, whole: false, range: Range::None,
-                    set: set(move |s, x| if let Some(LoadV1::Closed { think, .. }) =
-                        s.classes.get_mut(c).map(|c| &mut c.load) { edit::set_mean(think, us(x / 1000.0)); }),
-                }) }
-            </>
-        },
-        LoadV1::Trace { label } => text(
-            app,
-            link,
-            format!("{base}.label"),
-            w.log_label,
-            label,
-            "mono",
-            Rc::new(move |s, to| {
-                if let Some(LoadV1::Trace { label }) = s.classes.get_mut(c).map(|c| &mut c.load) {
-                    to.clone_into(label);
-                }
-            }),
-        ),
-    }
+    let class = &app.wire().classes[c];
+    let arm = knobs::LOAD.arms.iter().find(|arm| arm.word == class.load.word());
+    format!(
+        "{}, {} {}",
+        arm.map_or("", |arm| (arm.name)(w)),
+        w.service,
+        figures::wait(class.service.mean_us() * 1e-6)
+    )
 }
 
 fn classifier(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let order = edit::by_priority(wire);
+    let root = knobs::json(wire);
+    let board = Board { app, link, root: &root };
     let parts = order.into_iter().enumerate().map(|(rank, c)| {
         let class = &wire.classes[c];
         let place = class.rules.iter().position(|r| r.path.is_some());
         let path = place.and_then(|at| class.rules[at].path.clone()).unwrap_or_default();
         let id = format!("classes[{c}].rules[{}].path", place.unwrap_or(class.rules.len()));
-        let others = class.rules.iter().filter(|r| r.path.is_none()).map(|r| {
-            let rule = [
-                r.method.clone(),
-                r.host.clone(),
-                r.header.as_ref().map(|h| match &r.value {
-                    Some(value) => format!("{h}: {value}"),
-                    None => h.clone(),
-                }),
-                r.client.clone(),
-            ];
-            rule.into_iter().flatten().collect::<Vec<_>>().join(" ")
-        });
-        let others: Vec<String> = others.collect();
         html! {
             <div class="part" key={c}>
                 <h3>{ glyph(rank) }{ &class.name }</h3>
                 { text(app, link, id, w.class_rule, &path, "mono", Rc::new(move |s, to| edit::set_path_rule(s, c, to))) }
-                { for others.into_iter().map(|o| html! { <p class="help"><code>{o}</code></p> }) }
                 if class.rules.is_empty() { <p class="help">{w.anything_else}</p> }
+                <details>
+                    <summary class="help">{ fill(w.all_rules, &[&class.rules.len().to_string()]) }</summary>
+                    { board.knob(&format!("classes[{c}]"), &knobs::RULES) }
+                </details>
             </div>
         }
     });
-    let root = knobs::json(wire);
-    let board = Board { app, link, root: &root };
     html! {
         <>
             { for parts }
@@ -722,21 +505,28 @@ fn classifier(app: &App, link: &Link) -> Html {
     }
 }
 
+/// Settings that work against each other.
+fn advice(app: &App, say: impl Fn(&crate::feed::Feed) -> Vec<String>) -> Vec<Html> {
+    let said = app.feed().map(say).unwrap_or_default();
+    said.into_iter().map(|text| html! { <p class="advice">{text}</p> }).collect()
+}
+
 fn stage(app: &App, link: &Link, k: usize) -> Html {
     let w = app.words();
-    let stage: &StageV1 = &app.parsed.wire.stages[k];
+    let stage: &StageV1 = &app.wire().stages[k];
     let base = format!("stages[{k}]");
     let split = !stage.split.is_empty();
     let controlled = stage.split_by.word() != "fixed";
     let how = if controlled { 2 } else { usize::from(split) };
-    let root = knobs::json(&app.parsed.wire);
+    let root = knobs::json(app.wire());
     let board = Board { app, link, root: &root };
     html! {
         <>
+            { for advice(app, |feed| crate::advice::of_stage(app.prefs.language.text(), &feed.scenario, &feed.model, k)) }
             { super::why::panel(app, link, k) }
             { super::split::panel(app, k) }
             { board.plotted(&format!("{base}.queue"), |w| w.who_may_wait, &knobs::QUEUE, 0) }
-            { board.knob(&base, &knobs::ORDER) }
+            { order(app, link, k, &stage.order) }
             { number(app, link, Number {
                 id: format!("{base}.workers"), label: w.worker_count, unit: "", value: f64::from(stage.workers),
                 whole: true, range: Range::Log(1.0, 512.0),
@@ -757,29 +547,33 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
             <details>
                 <summary class="help">{w.more_controls}</summary>
                 { for knobs::STAGE.iter().map(|knob| board.knob(&base, knob)) }
+                { board.knob(&base, &knobs::STAGE_NAME) }
             </details>
-            { match &stage.work {
-                WorkV1::Stage { service, .. } => html! {
-                    <>
-                        { law(app, link, &format!("{base}.work.service"), w.own_work, service,
-                            Rc::new(move |s| match s.stages.get_mut(k).map(|s| &mut s.work) {
-                                Some(WorkV1::Stage { service, .. }) => Some(service),
-                                _ => None,
-                            })) }
-                        if stage.batch.word() != "one" {
-                            { board.knob(&format!("{base}.work"), &knobs::BATCH_WORK) }
-                        }
-                    </>
-                },
-                WorkV1::Link { .. } => board.knob(&format!("{base}.work"), &knobs::LINK),
-                WorkV1::Servers => html! { <p class="help">{w.to_servers}</p> },
-            } }
+            { board.knob(&base, &knobs::WORK) }
         </>
     }
 }
 
+/// Who goes first.
+fn order(app: &App, link: &Link, k: usize, order: &OrderV1) -> Html {
+    let w = app.words();
+    let now = knobs::ORDERS.iter().position(|(word, _)| *word == order.word()).unwrap_or(0);
+    let plots = knobs::ORDERS.iter().zip(knobs::ORDER_PLOTS).map(|((_, name), plot)| (*plot, name(w)));
+    let id = format!("stages[{k}].order");
+    let to = id.clone();
+    let set = Rc::new(move |s: &mut _, i: usize| {
+        knobs::put(s, &to, knobs::ORDERS.get(i).map(|(word, _)| (*word).into()));
+    });
+    html! {
+        <details>
+            <summary class="help">{w.order}{": "}<b>{ knobs::name(knobs::ORDERS, order.word(), w) }</b></summary>
+            { choices(app, link, &id, w.order, now, &plots.collect::<Vec<_>>(), set) }
+        </details>
+    }
+}
+
 fn parts(app: &App, link: &Link, k: usize, stage: &StageV1) -> Vec<Html> {
-    let classes = &app.parsed.wire.classes;
+    let classes = &app.wire().classes;
     (stage.split.iter().enumerate())
         .filter_map(|(c, &n)| {
             let name = &classes.get(c)?.name;
@@ -802,13 +596,16 @@ fn parts(app: &App, link: &Link, k: usize, stage: &StageV1) -> Vec<Html> {
 
 fn balancer(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let root = knobs::json(wire);
     let board = Board { app, link, root: &root };
     let told = usize::from(wire.feedback.is_some());
     let options = [w.reports_if_needed, w.reports_always].map(str::to_owned);
     html! {
         <>
+            { for advice(app, |feed| {
+                crate::advice::of_balancer(app.prefs.language.text(), &feed.scenario).into_iter().collect()
+            }) }
             { super::pick::panel(app, link) }
             { board.grouped("balancer", |w| w.policy, &knobs::BALANCER, knobs::BALANCER_GROUPS) }
             <details>
@@ -823,9 +620,9 @@ fn balancer(app: &App, link: &Link) -> Html {
 
 fn servers(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let servers = &app.parsed.wire.servers;
+    let servers = &app.wire().servers;
     let many = servers.len() > 1;
-    let root = knobs::json(&app.parsed.wire);
+    let root = knobs::json(app.wire());
     let board = Board { app, link, root: &root };
     let parts = servers.iter().enumerate().map(|(i, server)| {
         let remove =
@@ -846,6 +643,8 @@ fn servers(app: &App, link: &Link) -> Html {
                 <details>
                     <summary class="help">{w.server_more}</summary>
                     { for knobs::SERVER.iter().map(|knob| board.knob(&format!("servers[{i}]"), knob)) }
+                    { text(app, link, format!("servers[{i}].name"), w.class_name, &server.name, "wide",
+                        Rc::new(move |s, name| edit::rename_server(s, i, name))) }
                 </details>
             </div>
         }
@@ -862,7 +661,7 @@ fn servers(app: &App, link: &Link) -> Html {
 
 fn events(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let wire = &app.parsed.wire;
+    let wire = app.wire();
     let class_names: Vec<String> =
         [w.event_all.to_owned()].into_iter().chain(wire.classes.iter().map(|c| c.name.clone())).collect();
     let server_names: Vec<String> = wire.servers.iter().map(|s| s.name.clone()).collect();
@@ -938,17 +737,22 @@ fn events(app: &App, link: &Link) -> Html {
 
 fn run(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let run = &app.parsed.wire.run;
+    let run = &app.wire().run;
+    let root = knobs::json(app.wire());
+    let board = Board { app, link, root: &root };
     html! {
         <>
-            { text(app, link, "title".to_owned(), w.title, &app.parsed.wire.title, "wide",
+            { text(app, link, "title".to_owned(), w.title, &app.wire().title, "wide",
                 Rc::new(|s, to| to.clone_into(&mut s.title))) }
             { number(app, link, Number {
                 id: "run.horizon_us".to_owned(), label: w.horizon, unit: "s", value: run.horizon_us as f64 * 1e-6,
                 whole: false, range: Range::Log(1.0, 3600.0),
                 set: set(|s, x| s.run.horizon_us = us(x)),
             }) }
-            <p class="help">{ &app.parsed.wire.about }</p>
+            { for knobs::RUN.iter().map(|knob| board.knob("", knob)) }
+            <p class="help">{ &app.wire().about }</p>
+            { text(app, link, "about".to_owned(), w.about, &app.wire().about, "wide",
+                Rc::new(|s, to| to.clone_into(&mut s.about))) }
         </>
     }
 }

@@ -1,13 +1,13 @@
 //! Renders the tables of [`knobs`]: policies with their numbers.
 
 use super::Link;
-use super::editor::{Group, Number, Pick, Range, act, choices, grouped, number, pick, removes, wrong};
+use super::editor::{Group, Number, Pick, Range, act, choices, grouped, number, pick, removes, text, wrong};
+use super::markup::html;
 use crate::app::App;
 use crate::knobs::{self, Choice, Kind, Knob, Unit, at};
 use crate::words::{Word, fill};
 use serde_json::Value;
 use std::rc::Rc;
-use super::markup::html;
 use yew::prelude::*;
 
 /// More knobs than this are behind a line that opens.
@@ -43,6 +43,7 @@ impl Board<'_> {
     /// One knob of the object at `base`, with its sentence.
     pub(super) fn knob(self, base: &str, knob: &'static Knob) -> Html {
         let path = format!("{base}.{}", knob.key);
+        let path = path.trim_start_matches('.').to_owned();
         let field = match knob.kind {
             Kind::Number(unit, _, ends) => self.number(base, &path, knob, unit, ends, false),
             Kind::Whole(unit, _, ends) => self.number(base, &path, knob, unit, ends, unit.scale() == 1.0),
@@ -75,13 +76,33 @@ impl Board<'_> {
                     }),
                 )
             }
-            Kind::Choice(choice, usual) => self.choice(&path, knob.label, choice, usual),
+            Kind::Choice(choice, usual) => return self.choice(&path, knob, choice, usual),
             Kind::Set(words) => self.set(&path, knob, words),
             Kind::List(unit, usual) => self.list(&path, knob, unit, usual),
             Kind::Table(columns) => self.table(&path, knob, columns),
+            Kind::Text(class, _) => {
+                let now = at(self.root, &path).and_then(Value::as_str).unwrap_or_default();
+                let to = path.clone();
+                let set = Rc::new(move |s: &mut _, text: &str| {
+                    knobs::put(s, &to, (!text.is_empty()).then(|| text.into()));
+                });
+                text(self.app, self.link, path, (knob.label)(self.app.words()), now, class, set)
+            }
         };
-        let help = knob.help.map(|help| html! { <p class="help">{ help(self.app.words()) }</p> });
-        html! { <>{ field }{ help.unwrap_or_default() }{ self.adapting(base, knob) }</> }
+        html! { <>{ field }{ self.help(&format!("{base}.{}", knob.key), knob) }{ self.adapting(base, knob) }</> }
+    }
+
+    /// The sentence about a knob, with the ends of its slider: shown while somebody is at it.
+    fn help(self, path: &str, knob: &Knob) -> Html {
+        let Some(help) = knob.help else { return Html::default() };
+        let w = self.app.words();
+        let mut text = help(w).to_owned();
+        if let Kind::Number(unit, _, (low, high)) | Kind::Whole(unit, _, (low, high)) = knob.kind {
+            let high = format!("{} {}", crate::figures::typed(high), unit.word(w));
+            text.push(' ');
+            text.push_str(&fill(w.slider, &[&crate::figures::typed(low), high.trim_end()]));
+        }
+        html! { <p class="help" id={format!("{}-h", path.trim_start_matches('.'))}>{text}</p> }
     }
 
     /// What the height of a curve is by now, if it follows the load: of the least urgent class.
@@ -127,12 +148,23 @@ impl Board<'_> {
         pick(self.app, self.link, path, label(w), now, &names, set)
     }
 
-    /// A choice as a list, with the numbers of the policy that is chosen.
-    fn choice(self, path: &str, label: Word, choice: &'static Choice, usual: usize) -> Html {
-        let names: Vec<Word> = choice.arms.iter().map(|arm| arm.name).collect();
+    /// A choice as a list, or behind a line as plots where there are some, with the numbers of the policy that is chosen.
+    fn choice(self, path: &str, knob: &'static Knob, choice: &'static Choice, usual: usize) -> Html {
         let now = choice.chosen(at(self.root, path), usual);
-        let list = self.pick(path.to_owned(), label, now, &names, Self::chooses(path, choice));
-        html! { <>{ list }{ self.chosen(path, choice, now) }</> }
+        if choice.arms.iter().all(|arm| !arm.icon.is_empty()) {
+            let w = self.app.words();
+            let name = choice.arms.get(now).map_or("", |arm| (arm.name)(w));
+            return html! {
+                <details>
+                    <summary class="help">{ (knob.label)(w) }{": "}<b>{name}</b></summary>
+                    <p class="help">{ knob.help.map_or("", |help| help(w)) }</p>
+                    { self.plotted(path, knob.label, choice, usual) }
+                </details>
+            };
+        }
+        let names: Vec<Word> = choice.arms.iter().map(|arm| arm.name).collect();
+        let list = self.pick(path.to_owned(), knob.label, now, &names, Self::chooses(path, choice));
+        html! { <>{ list }{ self.help(path, knob) }{ self.chosen(path, choice, now) }</> }
     }
 
     /// A choice with a plot for each policy.
@@ -259,9 +291,11 @@ impl Board<'_> {
     fn table(self, path: &str, knob: &'static Knob, columns: &'static [Knob]) -> Html {
         let w = self.app.words();
         let rows = at(self.root, path).and_then(Value::as_array).cloned().unwrap_or_default();
-        let many = rows.len() > 1;
+        // A policy needs at least one; a class may be without rules.
+        let many = rows.len() > usize::from(knob.key != "rules");
         let parts = (0..rows.len()).map(|i| {
-            let name = fill((knob.label)(w), &[&i.to_string()]);
+            // Levels are counted from 0, as everywhere; all else from 1.
+            let name = fill((knob.label)(w), &[&(i + usize::from(knob.key != "curves")).to_string()]);
             let (to, mut rest) = (path.to_owned(), rows.clone());
             rest.remove(i);
             let rest = Value::Array(rest);
@@ -280,10 +314,12 @@ impl Board<'_> {
         all.push(all.last().cloned().unwrap_or_else(|| knobs::row(columns)));
         let all = Value::Array(all);
         let add = Rc::new(move |s: &mut _| knobs::put(s, &to, Some(all.clone())));
+        let next = fill((knob.label)(w), &[&(parts.len() + usize::from(knob.key != "curves")).to_string()]);
         html! {
             <>
                 { for parts }
-                <p class="row"><button class="button" onclick={act(self.link, path, add)}>{w.add_curve}</button></p>
+                { wrong(self.app, path) }
+                <p class="row"><button class="button" onclick={act(self.link, path, add)}>{ format!("+ {next}") }</button></p>
             </>
         }
     }

@@ -9,7 +9,6 @@ use yew::virtual_dom::{AttributeOrProperty, Attributes, Key, Listener, VList, VN
 
 /// Markup in the notation of Yew's `html!`, for what it says of itself a fraction of the size.
 pub(crate) use tidegate_markup::html;
-/// The value of an attribute that never changes.
 pub(crate) use yew::virtual_dom::AttributeOrProperty::Static as Fixed;
 
 /// What is known of an element before the page runs.
@@ -84,8 +83,12 @@ impl Making {
     #[inline(never)]
     fn open(&mut self, plan: &'static Plan) {
         let fixed = if plan.keys.is_empty() { &[] } else { plan.fixed };
-        let values = fixed.iter().map(|(_, value)| Some(value.clone())).collect();
-        self.begin(Open { plan: Some(plan), values, ..Open::default() });
+        self.begin(Open { plan: Some(plan), ..Open::default() });
+        for (_, value) in fixed {
+            if let Fixed(value) = value {
+                self.attribute(Some(AttrValue::Static(value)));
+            }
+        }
     }
 
     #[inline(never)]

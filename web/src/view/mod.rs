@@ -3,10 +3,13 @@
 mod compare;
 mod dialogs;
 mod editor;
+mod gallery;
+mod grips;
 mod handover;
 pub(crate) mod icons;
 mod knobs;
 pub(crate) mod markup;
+mod palette;
 mod pick;
 mod picture;
 mod record;
@@ -14,17 +17,18 @@ mod replay;
 mod shell;
 mod split;
 mod states;
+pub(crate) mod table;
 mod text;
 mod time;
-mod tour;
+pub(crate) mod tour;
 mod why;
 
 use crate::app::{App, Dialog, Do, Msg};
 use crate::draw::Mark;
 use crate::draw::Theme;
+use markup::html;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
-use markup::html;
 use yew::html::Scope;
 use yew::prelude::*;
 
@@ -35,16 +39,20 @@ pub type Link = Scope<App>;
 
 /// The page.
 pub fn page(app: &App, link: &Link) -> Html {
+    if app.embedded() {
+        return handover::embedded(app, link);
+    }
     let w = app.words();
     let class = classes!("shell", app.focus.then_some("focus"), app.prefs.still.then_some("still"));
     html! {
         <>
             <a class="skip" href="#scene" onclick={skip()}>{w.skip}</a>
+            { table::opener(app, link) }
             <div {class}>
                 { shell::top(app, link) }
                 <main class="main">
                     { shell::live_bar(app, link) }
-                    { shell::story(app) }
+                    { shell::story(app, link) }
                     { picture::scene(app, link) }
                     { compare::view(app, link) }
                     { replay::view(app, link) }
@@ -57,7 +65,6 @@ pub fn page(app: &App, link: &Link) -> Html {
             { shell::tabs(app, link) }
             { dialogs::all(app, link) }
             { handover::view(app, link) }
-            { text::view(app, link) }
             { tour::view(app, link) }
             <input ref={app.refs.file.clone()} type="file" hidden=true tabindex="-1" aria-hidden="true"
                 onchange={chosen(link)} />
@@ -163,6 +170,6 @@ fn text_field(app: &App, link: &Link, field: Typed<'_>, commit: Commit) -> Html 
     html! {
         <input id={field.id.to_owned()} class={field.class.to_owned()} value={shown} inputmode={mode}
             autocomplete="off" spellcheck="false" aria-label={field.label.to_owned()} aria-invalid={invalid}
-            oninput={typing} onblur={left} onchange={done} />
+            aria-describedby={format!("{}-h", field.id)} oninput={typing} onblur={left} onchange={done} />
     }
 }

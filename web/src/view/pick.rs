@@ -215,7 +215,7 @@ fn said(w: &Words, feed: &Feed, decision: Option<&DecisionFrame>, live: bool) ->
 }
 
 /// What a server was judged by: three digits.
-fn figure(x: f64) -> String {
+pub(super) fn figure(x: f64) -> String {
     if x.is_infinite() {
         return "∞".to_owned();
     }

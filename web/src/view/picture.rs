@@ -1,16 +1,18 @@
 //! The text of the picture: one element a part, laid out by the style sheet, with the canvas behind.
 
-use super::pick::badge;
 use super::markup::html;
+use super::pick::badge;
 use super::{Link, glyph, on};
-use crate::app::{App, Do, Section};
+use crate::app::record::Do as Record;
+use crate::app::{App, Do, Msg, Section};
 use crate::draw::PictureModel;
 use crate::draw::model::{ServerView, StageView, Standing};
 use crate::feed::Feed;
 use crate::figures;
 use crate::knobs;
 use crate::story::standing;
-use crate::words::{Words, fill};
+use crate::trace::Spot;
+use crate::words::fill;
 use tidegate_core::frame::Gauged;
 use yew::prelude::*;
 
@@ -114,7 +116,6 @@ pub(super) fn scene(app: &App, link: &Link) -> Html {
                 }
             </div>
             { legend(app) }
-            { table(app, feed) }
         </section>
     }
 }
@@ -239,7 +240,7 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
                     <span class="ahead">{w.ahead_of_them}</span>
                 }
                 <button class="lane" data-class={c.to_string()} aria-label={fill(w.why_of, &[name, &spec.name])}
-                    aria-expanded={(app.why == Some((k, c))).to_string()} onclick={on(link, Do::Why(k, c))} />
+                    aria-expanded={(app.why == Some((k, c))).to_string()} onclick={follow_or_explain(link, k, c)} />
             </div>
         }
     });
@@ -261,9 +262,11 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
             <div {class} data-stage={k.to_string()} style={format!("grid-column:{at}")}>
                 { hit(app, link, section, label) }
                 { heading(&spec.name, &about) }
-                <div class="curve">if let Some(caption) = caption.filter(|_| !early) { <span>{caption}</span> }</div>
+                <div class="curve">if let Some(caption) = caption.filter(|_| !early) { <span>{caption}</span> }
+                    if !early { { super::grips::tags(app, link, k, view) } }
+                </div>
                 { for lanes }
-                { stage_foot(app, feed, view, shed) }
+                { stage_foot(app, link, feed, view, shed) }
             </div>
             if let Some(pool) = pool {
                 { workers(app, link, feed, k, view, pool) }
@@ -284,14 +287,32 @@ fn in_words(words: &str, n: u32) -> Html {
     html! { <><i class="word">{before}</i>{n}<i class="word">{after}</i></> }
 }
 
-fn stage_foot(app: &App, feed: &Feed, view: &StageView, shed: f64) -> Html {
+/// A click on a mark follows its request; elsewhere in the lane, and by key, the lane is explained.
+fn follow_or_explain(link: &Link, k: usize, class: usize) -> Callback<MouseEvent> {
+    link.callback(move |e: MouseEvent| {
+        // Pressed by a key, a button is clicked without a pointer.
+        Msg::Do(match e.detail() {
+            0 => Do::Why(k, class),
+            _ => Do::Record(Record::At(k, class, e.offset_x().into(), e.offset_y().into())),
+        })
+    })
+}
+
+fn stage_foot(app: &App, link: &Link, feed: &Feed, view: &StageView, shed: f64) -> Html {
     let w = app.words();
     if shed <= 0.0 {
         return html! { <div class="foot"><span class="low">{w.nobody_away}</span></div> };
     }
     let each = feed.cast.order.iter().enumerate().filter(|_| feed.cast.order.len() > 1).map(|(rank, &c)| {
-        let rate = view.classes.get(c).map_or(0.0, |c| c.shed.per_s);
-        html! { <span>{ glyph(rank) }{ figures::rate(rate) }</span> }
+        let rate = figures::rate(view.classes.get(c).map_or(0.0, |c| c.shed.per_s));
+        let name = feed.scenario.classes[c].name.as_str();
+        let label = fill(app.prefs.language.record().refused_of, &[name, &rate]);
+        html! {
+            <button class="plain" aria-label={label} disabled={rate == "0"}
+                onclick={on(link, Do::Record(Record::Follow(Spot::Refused { class: c as u8 })))}>
+                { glyph(rank) }{rate}
+            </button>
+        }
     });
     html! {
         <div class="foot">
@@ -387,7 +408,7 @@ fn cards(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
     // Before the first frame the cards stand there already, so that they can be measured.
     let unseen = ServerView::default();
     let cards = (feed.scenario.servers.iter().enumerate())
-        .map(|(i, spec)| card(w, feed, &spec.name, views.get(i).unwrap_or(&unseen)));
+        .map(|(i, spec)| card(app, link, feed, (i, &spec.name), views.get(i).unwrap_or(&unseen)));
     let class = classes!(
         "cards",
         feed.reports().then_some("loaded"),
@@ -404,7 +425,8 @@ fn cards(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {
 }
 
 /// The words of a server card; marks and bars are drawn on the canvas behind.
-fn card(w: &Words, feed: &Feed, name: &str, view: &ServerView) -> Html {
+fn card(app: &App, link: &Link, feed: &Feed, (i, name): (usize, &str), view: &ServerView) -> Html {
+    let w = app.words();
     let barred = view.is_left_out();
     let sign = match view.group {
         _ if barred => html! { <span class="bang" aria-hidden="true">{"!"}</span> },
@@ -443,6 +465,8 @@ fn card(w: &Words, feed: &Feed, name: &str, view: &ServerView) -> Html {
     });
     html! {
         <div class={classes!("server", barred.then_some("down"))}>
+            <button class="onto" aria-label={fill(app.prefs.language.record().follow_sent, &[name])}
+                onclick={on(link, Do::Record(Record::Follow(Spot::Sent { server: i as u16 })))} />
             <span class="name">{ sign }<span>{name}</span></span>
             <span class="share">{ right }</span>
             <span class="marks"></span>
@@ -451,13 +475,6 @@ fn card(w: &Words, feed: &Feed, name: &str, view: &ServerView) -> Html {
             <span class="load"></span>
         </div>
     }
-}
-
-/// The weight of a server, or that for short requests and that for sessions.
-fn weight(view: &ServerView) -> String {
-    let short = figures::fine(view.weight);
-    view.session_weight
-        .map_or_else(|| short.clone(), |session| format!("{short} / {}", figures::fine(session)))
 }
 
 /// What a mark stands for, as it was last painted.
@@ -476,69 +493,4 @@ fn legend(app: &App) -> Html {
     let guests = stages.iter().any(StageView::is_controlled).then_some(w.legend_guest);
     let loads = app.feed().is_some_and(Feed::reports).then_some(w.legend_loads);
     html! { <div class="legend"><span>{marks}</span><span>{averaged}</span><span>{guests}</span><span>{loads}</span></div> }
-}
-
-/// The same state for readers who do not see the picture.
-fn table(app: &App, feed: &Feed) -> Html {
-    let w = app.words();
-    let rows = feed.cast.order.iter().map(|&c| {
-        let class = feed.model.classes.get(c).copied().unwrap_or_default();
-        let waiting: u32 = feed.model.stages.iter().filter_map(|s| s.classes.get(c)).map(|s| s.waiting).sum();
-        html! {
-            <tr>
-                <th scope="row">{ &feed.scenario.classes[c].name }</th>
-                <td>{waiting}</td>
-                <td>{ class.wait_s.map(figures::wait).unwrap_or_default() }</td>
-                <td>{ figures::rate(class.completed.per_s) }</td>
-                <td>{ figures::rate(class.shed.per_s) }</td>
-            </tr>
-        }
-    });
-    html! {
-        <div class="sr">
-        <table>
-            <caption>{w.read_as_table}</caption>
-            <thead><tr>
-                <th scope="col">{w.column_class}</th><th scope="col">{w.column_waiting}</th>
-                <th scope="col">{w.column_wait}</th><th scope="col">{w.column_served}</th>
-                <th scope="col">{w.column_away}</th>
-            </tr></thead>
-            <tbody>{ for rows }</tbody>
-        </table>
-        if !feed.model.servers.is_empty() { { server_table(w, feed) } }
-        </div>
-    }
-}
-
-/// The servers as a table.
-fn server_table(w: &Words, feed: &Feed) -> Html {
-    let known = |x: Option<f64>, show: fn(f64) -> String| x.map_or_else(|| "–".to_owned(), show);
-    let rows = feed.scenario.servers.iter().zip(&feed.model.servers).map(|(spec, view)| {
-        let loads: Vec<String> = view.loads.iter().map(|&load| known(load, figures::percent)).collect();
-        let group = (view.group > 0).then_some(view.group);
-        html! {
-            <tr>
-                <th scope="row">{ &spec.name }</th>
-                <td>{ standing(w, view) }</td><td>{ weight(view) }</td><td>{group}</td>
-                <td>{ view.in_flight_sum() }</td><td>{ known(view.report_age_s, figures::seconds) }</td>
-                <td>{ loads.join(" ") }</td>
-            </tr>
-        }
-    });
-    let heads = [
-        w.column_server,
-        w.column_state,
-        w.server_weight,
-        w.column_group,
-        w.column_in_flight,
-        w.column_report,
-        w.column_loads,
-    ];
-    html! {
-        <table>
-            <caption>{w.servers}</caption>
-            <thead><tr>{ for heads.iter().map(|head| html! { <th scope="col">{*head}</th> }) }</tr></thead>
-            <tbody>{ for rows }</tbody>
-        </table>
-    }
 }

@@ -83,6 +83,11 @@ fn size(app: &App, classes: usize, servers: usize) -> String {
     text
 }
 
+/// Whether there is a network at all, as far as the browser knows.
+fn online() -> bool {
+    web_sys::window().is_none_or(|w| w.navigator().on_line())
+}
+
 /// The bar of Live: which server, and how the connection stands.
 pub(super) fn live_bar(app: &App, link: &Link) -> Html {
     if app.mode != Mode::Live {
@@ -92,6 +97,7 @@ pub(super) fn live_bar(app: &App, link: &Link) -> Html {
     let live = &app.live;
     let (dot, words) = match live.status {
         Status::On => ("on", w.live_on),
+        _ if !online() => ("off", app.prefs.language.handover().offline),
         Status::Connecting => ("", w.live_waiting),
         Status::Off => ("", w.live_off),
         _ => ("off", w.live_off),
@@ -125,7 +131,7 @@ pub(super) fn live_bar(app: &App, link: &Link) -> Html {
 }
 
 /// Headline and lead.
-pub(super) fn story(app: &App) -> Html {
+pub(super) fn story(app: &App, link: &Link) -> Html {
     let lead = app.story.lead.iter().map(|piece| match piece {
         Piece::Text(text) => html! { {text} },
         Piece::Strong(text) => html! { <b>{text}</b> },
@@ -138,6 +144,7 @@ pub(super) fn story(app: &App) -> Html {
             <div aria-live={live}>
                 <h1 id="headline">{ &app.story.headline }</h1>
                 <p id="lead">{ for lead }</p>
+                { super::gallery::look(app, link) }
             </div>
             { note(app) }
         </section>

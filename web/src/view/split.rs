@@ -2,6 +2,7 @@
 //! an error goes after a disturbance.
 
 use super::glyph;
+use super::markup::html;
 use crate::app::{App, Mode};
 use crate::draw::Rect;
 use crate::draw::model::StageView;
@@ -12,7 +13,6 @@ use crate::words::{Word, Words, fill};
 use tidegate_core::control::split::{Model, Regulator, step_response};
 use tidegate_core::frame::{LoopFrame, SplitState};
 use tidegate_core::scenario::v1::SplitByV1;
-use super::markup::html;
 use yew::prelude::*;
 
 /// Periods shown of a response.

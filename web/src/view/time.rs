@@ -79,7 +79,9 @@ fn transport(app: &App, link: &Link) -> Html {
                 <svg viewBox="0 0 14 14" aria-hidden="true"><path d={play} /></svg>
             </button>
             { icon(link, icons::FORWARD, w.step, Do::Step(true)) }
-            <span class="optional">{ icon(link, icons::EVENT, w.step_event, Do::StepEvent) }</span>
+            <span class="optional back">{ icon(link, icons::EVENT, w.step_event_back, Do::StepEvent(false)) }</span>
+            <span class="optional">{ icon(link, icons::EVENT, w.step_event, Do::StepEvent(true)) }</span>
+            <span class="optional">{ icon(link, icons::DECISION, w.step_decision, Do::StepDecision) }</span>
             <span class="clock">
                 <span id="clock">{ figures::clock(app.now_s()) }</span>
                 <small>{ format!(" / {}", figures::clock_short(app.horizon_s())) }</small>
@@ -97,8 +99,10 @@ fn transport(app: &App, link: &Link) -> Html {
 
 fn speed(app: &App, link: &Link) -> Html {
     let w = app.words();
-    let (slow, fast) = (libm::log10(SPEEDS.0.max(0.1)), libm::log10(SPEEDS.1));
+    // The last bit of the way is as fast as it goes.
+    let (slow, fast) = (libm::log10(SPEEDS.0.max(0.1)), libm::log10(SPEEDS.1) + 0.2);
     let place = libm::log10(app.speed).clamp(slow, fast);
+    let shown = if app.speed > SPEEDS.1 { w.as_fast.to_owned() } else { figures::speed(app.speed) };
     let slide = link.callback(|e: InputEvent| {
         let input: web_sys::HtmlInputElement = e.target_unchecked_into();
         let exponent = input.value_as_number();
@@ -106,15 +110,11 @@ fn speed(app: &App, link: &Link) -> Html {
         // Two digits are enough, and 1 is easy to find again.
         let round = libm::pow(10.0, libm::log10(speed).floor() - 1.0);
         let speed = if exponent.abs() < 0.06 { 1.0 } else { (speed / round).round() * round };
+        let speed = if exponent > 3.0 && exponent < 3.1 { SPEEDS.1 } else { speed };
         Msg::Do(Do::Speed(speed))
     });
-    let field = Typed {
-        id: "speed",
-        value: figures::speed(app.speed),
-        label: w.speed_typed,
-        class: "typed",
-        numeric: true,
-    };
+    let field =
+        Typed { id: "speed", value: shown.clone(), label: w.speed_typed, class: "typed", numeric: true };
     let typed = text_field(
         app,
         link,
@@ -131,8 +131,8 @@ fn speed(app: &App, link: &Link) -> Html {
             <span class="low">{"0.1×"}</span>
             <input id="speed-slider" type="range" min={slow.to_string()} max={fast.to_string()} step="0.05"
                 value={format!("{place:.2}")} style={format!("--f:{fill_part:.1}%")}
-                aria-valuetext={figures::speed(app.speed)} oninput={slide} />
-            <span class="low">{"1000×"}</span>
+                aria-valuetext={shown} oninput={slide} />
+            <span class="low">{w.as_fast}</span>
             { typed }
             if let Some(reached) = app.reached {
                 <span class="behind">{ fill(w.reaches, &[&figures::speed(reached)]) }</span>
@@ -310,6 +310,7 @@ fn ruler_flags(app: &App, link: &Link) -> Vec<Html> {
             let class = match flag.tone {
                 Tone::Bad => "flag fail",
                 Tone::Good => "flag mend",
+                Tone::Yours => "flag yours",
                 _ => "flag",
             };
             let label = fill(w.flag_go, &[&flag.text, &figures::clock_short(flag.at_s)]);

@@ -2,11 +2,13 @@
 //! where it comes from.
 
 use super::markup::html;
+use super::record::button;
 use super::{Link, glyph, on};
 use crate::app::{App, Do};
 use crate::draw::model::{StageClassView, StageView};
 use crate::figures;
 use crate::knobs;
+use crate::trace::Spot;
 use crate::words::{Words, fill};
 use tidegate_core::frame::{Gauged, LevelFrame};
 use tidegate_core::scenario::v1::QueueV1;
@@ -82,8 +84,27 @@ pub(super) fn panel(app: &App, link: &Link, k: usize) -> Html {
                 <p class="now">{ glyph(feed.cast.rank(class)) }{" "}{ now(w, view, &view.classes[class]) }</p>
                 if view.gauged != Gauged::Nothing { { all(w, feed, view) } }
                 if !source.is_empty() { <p class="low">{ fill(w.why_source, &[source]) }</p> }
+                { follow(app, link, k, class, &view.classes[class]) }
             </div>
         </>
+    }
+}
+
+/// Buttons that follow one request of the lane.
+fn follow(app: &App, link: &Link, k: usize, class: usize, view: &StageClassView) -> Html {
+    if app.mode == crate::app::Mode::Live {
+        return Html::default();
+    }
+    let w = app.prefs.language.record();
+    let waiting = |nth| Spot::Waiting { stage: k as u8, class: class as u8, nth };
+    html! {
+        <p class="follow">
+            if view.waiting > 0 {
+                { button(link, waiting(0), w.follow_first.to_owned()) }
+                { button(link, waiting(view.waiting - 1), w.follow_last.to_owned()) }
+            }
+            { button(link, Spot::Refused { class: class as u8 }, w.follow_refused.to_owned()) }
+        </p>
     }
 }
 

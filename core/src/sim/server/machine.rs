@@ -107,6 +107,28 @@ impl Machine {
         }
     }
 
+    /// What there is of each resource, and what requests are, from now on.
+    pub(crate) fn reconfigure(&mut self, spec: &ServerSpec, guests: &Arc<[Guest]>) {
+        let capacity = &spec.capacity;
+        self.capacity =
+            [Some(f64::from(spec.slots)), capacity.mem, capacity.net, capacity.disk, capacity.rooms];
+        self.guests = Arc::clone(guests);
+        self.add_up();
+    }
+
+    /// The first report is about the time from `now` on.
+    pub(crate) fn begin_reports(&mut self, now: Instant) {
+        self.since_report.restart(now);
+        self.answered = 0;
+    }
+
+    /// So many of each class are here already.
+    pub(crate) fn take_over(&mut self, here: &[u32], up: bool) {
+        self.here.copy_from_slice(here);
+        self.up = up;
+        self.add_up();
+    }
+
     fn cores(&self) -> f64 {
         self.capacity[CPU].expect("the cores of a server are known")
     }
@@ -156,11 +178,14 @@ impl Machine {
         self.reports = reports;
     }
 
-    /// Adds up anew what is held, if a class holds anything.
+    /// Adds up anew what is held, if the class holds anything.
     fn sum_up(&mut self, class: ClassId) {
-        if !self.guests[usize::from(class.0)].matters() {
-            return;
+        if self.guests[usize::from(class.0)].matters() {
+            self.add_up();
         }
+    }
+
+    fn add_up(&mut self) {
         self.held = [0.0; 5];
         for (guest, &here) in self.guests.iter().zip(&self.here) {
             for (sum, one) in self.held.iter_mut().zip(guest.holds) {

@@ -39,6 +39,8 @@ pub(crate) struct SimServer {
 #[derive(Clone, Debug)]
 struct Beyond {
     speed: f64,
+    /// Time that slots were in use before this was kept, in nanoseconds.
+    before_ns: f64,
     /// Its cores, if jobs share them.
     shared: Option<Sharing>,
     machine: Machine,
@@ -60,6 +62,7 @@ impl SimServer {
         let beyond = |guests: &Arc<[Guest]>| {
             Box::new(Beyond {
                 speed: spec.speed,
+                before_ns: 0.0,
                 shared: (spec.discipline == DisciplineV1::Sharing).then(cores),
                 machine: Machine::new(spec, guests.clone(), measure_from),
             })
@@ -74,10 +77,6 @@ impl SimServer {
         }
     }
 
-    pub(crate) const fn slots(&self) -> u32 {
-        self.slots
-    }
-
     /// The most jobs that were here at once.
     pub(crate) const fn most(&self) -> u32 {
         self.most
@@ -87,7 +86,7 @@ impl SimServer {
     pub(crate) fn busy_ns(&self, now: Instant) -> f64 {
         match &self.beyond {
             None => self.busy.integral_ns(now) as f64,
-            Some(beyond) => beyond.machine.busy_ns(now),
+            Some(beyond) => beyond.before_ns + beyond.machine.busy_ns(now),
         }
     }
 
@@ -136,6 +135,47 @@ impl SimServer {
         next
     }
 
+    /// The same where there may be fewer slots than are in use: one too many is given up.
+    pub(crate) fn finish_within(&mut self, now: Instant) -> Option<u32> {
+        if self.busy.here() > self.slots {
+            self.busy.leave(now);
+            return None;
+        }
+        self.finish(now)
+    }
+
+    /// The job that begins in a slot that is free although somebody waits, as there are more slots than before.
+    pub(crate) fn next_in_line(&mut self, now: Instant) -> Option<u32> {
+        let next = if self.busy.here() < self.slots { self.line.pop_front() } else { None };
+        if next.is_some() {
+            self.busy.come(now);
+        }
+        next
+    }
+
+    /// From `now` on more matters than its slots; so many of each class are `here`, and it is `up` or not.
+    pub(crate) fn take_in(
+        &mut self,
+        now: Instant,
+        spec: &ServerSpec,
+        (guests, measure_from): (&Arc<[Guest]>, Instant),
+        (here, up): (&[u32], bool),
+    ) {
+        let before_ns = self.busy_ns(now);
+        let mut machine = Machine::new(spec, guests.clone(), measure_from);
+        machine.take_over(here, up);
+        machine.begin_reports(now);
+        self.beyond = Some(Box::new(Beyond { speed: self.pace, before_ns, shared: None, machine }));
+    }
+
+    /// Goes by another specification. Whoever does this settles it afterwards.
+    pub(crate) fn reconfigure(&mut self, spec: &ServerSpec, guests: &Arc<[Guest]>) {
+        self.slots = spec.slots;
+        if let Some(machine) = self.machine() {
+            machine.reconfigure(spec, guests);
+        }
+    }
+
     /// Drops everything it has, and is down.
     pub(crate) fn fail(&mut self, now: Instant) {
         self.busy.leave_all(now);
@@ -176,7 +216,7 @@ impl SimServer {
     /// Brings pace and accounts up to what is here now; when the next job ends, where cores are shared, and the version of
     /// that.
     pub(crate) fn settle(&mut self, now: Instant) -> Option<(Instant, u32)> {
-        let Beyond { speed, shared, machine } = self.beyond.as_deref_mut()?;
+        let Beyond { speed, shared, machine, .. } = self.beyond.as_deref_mut()?;
         let cores = machine.available();
         let Some(shared) = shared else {
             let to_a_slot = cores / f64::from(self.slots);

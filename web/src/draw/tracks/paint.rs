@@ -72,6 +72,19 @@ impl Tracks {
         events(pen, boxes, history);
         playhead(pen, boxes, history, head);
     }
+
+    /// Paints the same onto another kind of context. Patterns and kept curves belong to the context they were made for.
+    pub fn paint_elsewhere(
+        &mut self,
+        ctx: &CanvasRenderingContext2d,
+        boxes: &TrackBoxes,
+        history: &History<'_>,
+        theme: &Theme,
+    ) {
+        let kept = core::mem::take(self);
+        self.paint(ctx, boxes, history, theme);
+        *self = kept;
+    }
 }
 
 /// Draws the curves anew if they are not those at hand.
