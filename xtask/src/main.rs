@@ -9,6 +9,7 @@ mod browser;
 mod cli;
 mod files;
 mod glue;
+mod locals;
 mod module;
 mod order;
 mod packages;

@@ -13,7 +13,7 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::toolchain::{Target, WasmToolchain};
 use crate::workspace::Workspace;
-use crate::{files, glue, order, process, say, site};
+use crate::{files, glue, locals, order, process, say, site};
 
 /// Names the generated files: `NAME.js` and `NAME_bg.wasm`.
 pub(crate) const MODULE: &str = "tidegate_web";
@@ -108,7 +108,7 @@ fn generate(workspace: &Workspace, wasm: &Path) -> Result<()> {
     let names = glue::number_imports(&mut output);
     output.emit(&fresh).context("wasm-bindgen could not write the module")?;
     let module = fresh.join(format!("{MODULE}_bg.wasm"));
-    files::write_if_changed(&module, &order::by_likeness(&files::read(&module)?)?)?;
+    files::write_if_changed(&module, &order::by_likeness(&locals::by_use(&files::read(&module)?)?)?)?;
     let script = fresh.join(format!("{MODULE}.js"));
     let js = fs::read_to_string(&script).with_context(|| format!("cannot read {}", script.display()))?;
     files::write_if_changed(&script, glue::rewrite(&js, &names).as_bytes())?;

@@ -4,8 +4,7 @@
 //! which knows nothing of either, is run against the reader on thousands of spoilt scenarios.
 
 use super::parse::{from_value, json_schema};
-use super::v1::ScenarioV1;
-use super::wire::{Fields, Path};
+use super::wire::{Path, check_fields};
 use super::{Parsed, presets};
 use crate::unit::mix;
 use alloc::string::{String, ToString};
@@ -73,7 +72,7 @@ fn valid(schema: &Value, root: &Value, value: &Value) -> bool {
 fn taken(value: &Value) -> bool {
     from_value(value).and_then(Parsed::deny_unknown).is_ok_and(|parsed| {
         let mut errors = Vec::new();
-        ScenarioV1::check_fields(&parsed.wire, &Path::Root, &mut errors);
+        check_fields(&parsed.wire, &Path::Root, &mut errors);
         errors.is_empty()
     })
 }

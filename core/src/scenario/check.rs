@@ -5,10 +5,10 @@
 
 use super::error::ScenarioError;
 use super::v1::{
-    ActionV1, AgeingV1, BalancerV1, BatchV1, ClassV1, EventV1, FeedbackV1, KindV1, LawV1, LoadV1, ModeV1,
-    OrderV1, PoolV1, QueueV1, RuleV1, RunV1, ScenarioV1, SizeV1, SplitByV1, StageV1, WeightsV1, WorkV1,
+    ActionV1, AgeingV1, BalancerV1, BatchV1, ClassV1, EventV1, KindV1, LawV1, LoadV1, ModeV1, OrderV1,
+    PoolV1, QueueV1, RuleV1, RunV1, ScenarioV1, SizeV1, SplitByV1, StageV1, WeightsV1, WorkV1,
 };
-use super::wire::{self, Fields, Path};
+use super::wire::{self, Path};
 use super::{Action, Class, Edit, Levels, Scenario, ServerSpec, StageSpec, TimedEvent, Work, edits};
 use crate::id::{ClassId, ServerId, StageId};
 use crate::time::{Duration, Instant};
@@ -179,7 +179,7 @@ pub(super) fn check_all(wire: &ScenarioV1) -> Vec<ScenarioError> {
 fn check_plain(wire: &ScenarioV1) -> Vec<ScenarioError> {
     let mut checks = Checks { wire, errors: Vec::new() };
     // Declared limits, for all fields; then, section by section, what has to fit together.
-    wire.check_fields(&Path::Root, &mut checks.errors);
+    wire::check_fields(wire, &Path::Root, &mut checks.errors);
     let limits = core::mem::take(&mut checks.errors);
     checks.run(&wire.run);
     checks.classes();
@@ -646,7 +646,7 @@ fn resolve(wire: ScenarioV1) -> Scenario {
         serving_stage,
         balancer: wire.balancer.clone(),
         reports: wire.feedback.is_some() || wire.balancer.goes_by_reports(),
-        feedback: wire.feedback.clone().unwrap_or_else(FeedbackV1::empty),
+        feedback: wire.feedback.clone().unwrap_or_default(),
         gateways: wire.gateways,
         servers: wire
             .servers

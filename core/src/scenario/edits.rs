@@ -8,8 +8,8 @@
 
 use super::error::ScenarioError;
 use super::json;
-use super::v1::{EditV1, LoadV1, ScenarioV1, SetV1, plain};
-use super::wire::Path;
+use super::v1::{EditV1, LoadV1, ScenarioV1, SetV1};
+use super::wire::{Path, reread};
 use super::{Parsed, Scenario, parse};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -210,7 +210,7 @@ pub fn agree_until(a: &ScenarioV1, b: &ScenarioV1) -> Option<u64> {
 /// JSON of a scenario with every default written out.
 pub(crate) fn full(wire: &ScenarioV1) -> Value {
     let text = parse::to_full_json(wire);
-    plain(&serde_json::from_str(&text).expect("what the writer writes is JSON"))
+    reread(&serde_json::from_str(&text).expect("what the writer writes is JSON"))
 }
 
 /// A path as a key of `set`.

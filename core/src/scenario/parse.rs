@@ -7,7 +7,7 @@
 
 use super::error::{Newer, ScenarioError};
 use super::v1::{ScenarioV1, VERSION};
-use super::wire::{Defs, Extra, Fields, Object, Path, Reader, Writer, whole_number};
+use super::wire::{Defs, Described, Extra, Object, Path, Reader, Writer, whole_number};
 use super::{Scenario, json};
 use alloc::boxed::Box;
 use alloc::format;
@@ -170,8 +170,8 @@ fn read_v1(map: &Map<String, Value>) -> (Parsed, Vec<ScenarioError>) {
     let mut reader = Reader::default();
     let mut object = Object::new(map, &Path::Root);
     object.take(VERSION_KEY);
-    let wire = ScenarioV1::read_fields(&mut object, &mut reader);
-    object.finish(&mut reader);
+    let mut wire = ScenarioV1::empty();
+    object.read(&mut wire, &mut reader);
     let Reader { errors, mut extra } = reader;
     let unknown = extra.iter().map(Extra::path).collect();
     extra.sort_by(|a, b| (&a.parent, &a.key).cmp(&(&b.parent, &b.key)));
@@ -234,10 +234,7 @@ fn write(wire: &ScenarioV1, extra: &[Extra]) -> String {
 }
 
 fn write_to(mut to: Writer<'_>, wire: &ScenarioV1) -> String {
-    to.object(|to| {
-        to.version(VERSION_KEY, VERSION);
-        wire.write_fields(to);
-    });
+    to.object(wire, Some((VERSION_KEY, VERSION)));
     to.into_text()
 }
 

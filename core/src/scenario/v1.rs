@@ -8,11 +8,11 @@
 //! writer, limit checks and JSON Schema are derived from it by the macros of [`wire`](super::wire).
 //! Rules that involve more than one field are in [`check`](super::check).
 
-use super::error::ScenarioError;
 use super::wire::{
-    ANY, Defs, Fields, Object, Path, Reader, Rule, Shape, Wire, Writer, above, choice, expect_word, from_to,
-    key, line, list, list_of, prose, read_word, record, usual, whole, whole_number, words, write_word,
+    ANY, Defs, Described, Field, Fields, Kind, Part, Place, Rule, Shape, Wire, Word, above, choice, from_to,
+    key, line, list, list_of, no_field, prose, record, required, usual, whole, words,
 };
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde_json::{Map, Value};
@@ -92,7 +92,7 @@ record! {
         /// When. Not before the edit before, and within the run.
         at_us: u64 = AT, required;
         /// New values, by path.
-        set: SetV1 = ANY, required;
+        set: SetV1 = whole(1, MAX_PATHS), required;
     }
 }
 
@@ -102,48 +102,24 @@ record! {
 pub struct SetV1(pub Map<String, Value>);
 
 /// Most paths in one edit.
-const MAX_PATHS: usize = 64;
+const MAX_PATHS: u64 = 64;
 
 /// By hand, as its keys are no names of fields. What its values are worth shows when they are put in place.
 impl Wire for SetV1 {
-    fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
-        let Some(map) = value.as_object() else {
-            reader.misfit(value, path, &Self::expects(rule));
-            return Self::default();
-        };
-        Self(map.iter().map(|(key, value)| (key.clone(), plain(value))).collect())
-    }
-
     fn stand_in() -> Self {
         Self::default()
     }
 
-    fn write(&self, to: &mut Writer<'_>) {
-        to.map(&self.0);
+    fn part(&self) -> Part<'_> {
+        Part::Paths(&self.0)
     }
 
-    fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-        if !(1..=MAX_PATHS).contains(&self.0.len()) {
-            errors.push(ScenarioError::new(path, &Self::expects(rule), &self.0.len()));
-        }
-    }
-
-    fn expects(_: &Rule) -> String {
-        alloc::format!("an object of 1 to {MAX_PATHS} paths with their values")
+    fn place(&mut self) -> Place<'_> {
+        Place::Paths(&mut self.0)
     }
 
     fn schema(_: &Rule, _: &mut Defs) -> Value {
         serde_json::json!({ "type": "object", "minProperties": 1, "maxProperties": MAX_PATHS })
-    }
-}
-
-/// A value in the form in which it is read back after it was written: `5.0` is `5`.
-pub(super) fn plain(value: &Value) -> Value {
-    match value {
-        Value::Number(_) => whole_number(value).map_or_else(|| value.clone(), Value::from),
-        Value::Array(items) => items.iter().map(plain).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), plain(value))).collect(),
-        other => other.clone(),
     }
 }
 
@@ -1225,25 +1201,48 @@ const AT: Rule = whole(0, MAX_US);
 
 /// By hand, as no other type has its fields on the level of another's.
 impl Fields for EventV1 {
+    fn kind(&self) -> &'static Kind {
+        const {
+            &Kind {
+                name: Self::NAME,
+                first: &[Field { key: "at_us", rule: &AT, required: true }],
+                tag: "do",
+                words: ActionV1::WORDS,
+                variants: ActionV1::VARIANTS,
+            }
+        }
+    }
+
+    fn variant(&self) -> usize {
+        self.action.variant()
+    }
+
+    fn reset(&mut self, variant: usize) {
+        self.action = ActionV1::of(variant);
+    }
+
+    fn usual(&self) -> Box<dyn Fields> {
+        Box::new(Self { at_us: 0, action: ActionV1::of(self.variant()) })
+    }
+
+    fn field(&self, i: usize) -> &dyn Wire {
+        i.checked_sub(1).map_or(&self.at_us, |i| self.action.field(i))
+    }
+
+    fn field_mut(&mut self, i: usize) -> &mut dyn Wire {
+        match i.checked_sub(1) {
+            None => &mut self.at_us,
+            Some(i) => self.action.field_mut(i),
+        }
+    }
+}
+
+impl Described for EventV1 {
     const NAME: &'static str = "event";
     const DOC: &'static str = "Something that happens at a moment of the run.";
 
-    fn read_fields(from: &mut Object<'_>, reader: &mut Reader) -> Self {
-        Self { at_us: from.field("at_us", None, &AT, reader), action: ActionV1::read_fields(from, reader) }
-    }
-
     fn empty() -> Self {
         Self { at_us: 0, action: ActionV1::empty() }
-    }
-
-    fn write_fields(&self, to: &mut Writer<'_>) {
-        to.field("at_us", &self.at_us, None);
-        self.action.write_fields(to);
-    }
-
-    fn check_fields(&self, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-        self.at_us.check(&AT, &Path::Key(path, "at_us"), errors);
-        self.action.check_fields(path, errors);
     }
 
     fn shapes(defs: &mut Defs) -> Vec<Shape> {

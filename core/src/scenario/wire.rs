@@ -5,11 +5,13 @@
 //! Not `serde`'s derive: errors must name path, rule and value found, unknown fields must survive a round
 //! trip, and limits and schema would be a second and third list of the same fields.
 //!
-//! Nothing here is on a hot path, and some two hundred fields are each read, written and checked by what the macros
-//! make. What they call is therefore marked `inline(never)`: copied to each field it would be a tenth of the page.
+//! A type says of itself only what it is made of ([`Wire`], [`Fields`], a table of [`Field`]s); reading, writing and
+//! checking are one function each, which walks through that. Nothing here is on a hot path, and what is derived by type
+//! or field is paid for two hundred times over: done in the macros, reading and writing would be a tenth of the page.
 
 use super::error::ScenarioError;
 use super::json;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -168,7 +170,7 @@ impl Reader {
 
     /// Notes that `value` is not what it has to be.
     #[cold]
-    pub(super) fn misfit(&mut self, value: &Value, path: &Path<'_>, expected: &str) {
+    fn misfit(&mut self, value: &Value, path: &Path<'_>, expected: &str) {
         self.fail(ScenarioError::new(path, &expected, &json::shown(value)));
     }
 
@@ -184,68 +186,59 @@ pub(super) struct Object<'a> {
     map: &'a Map<String, Value>,
     path: &'a Path<'a>,
     known: Vec<&'static str>,
-    /// Set when it cannot be told which fields belong here.
-    unclear: bool,
 }
 
 impl<'a> Object<'a> {
     pub(super) fn new(map: &'a Map<String, Value>, path: &'a Path<'a>) -> Self {
-        Self { map, path, known: Vec::new(), unclear: false }
+        Self { map, path, known: Vec::new() }
     }
 
     /// Counts `key` as known and gives its value.
-    #[inline(never)]
     pub(super) fn take(&mut self, key: &'static str) -> Option<&'a Value> {
         self.known.push(key);
         self.map.get(key)
     }
 
-    /// Reads one field; `usual` is its value when left out, `None` if it must be there.
-    #[inline(never)]
-    pub(super) fn field<T: Wire>(
-        &mut self,
-        key: &'static str,
-        usual: Option<T>,
-        rule: &Rule,
-        reader: &mut Reader,
-    ) -> T {
-        let path = Path::Key(self.path, key);
-        match (self.take(key), usual) {
-            (Some(value), _) => T::read(value, rule, &path, reader),
-            (None, Some(usual)) => usual,
-            (None, None) => {
-                reader.missing(&path, &T::expects(rule));
-                T::stand_in()
-            }
+    /// Reads what `into` is made of, and notes every key it knows nothing of.
+    pub(super) fn read(mut self, into: &mut dyn Fields, reader: &mut Reader) {
+        let kind = into.kind();
+        for (i, field) in kind.first.iter().enumerate() {
+            self.field(field, into.field_mut(i), reader);
+        }
+        let variant = if kind.tag.is_empty() { Some(0) } else { self.tag(kind, reader) };
+        into.reset(variant.unwrap_or(0));
+        // Without the tag it cannot be told which fields belong here.
+        let Some(variant) = variant else { return };
+        for (i, field) in kind.variants[variant].iter().enumerate() {
+            self.field(field, into.field_mut(kind.first.len() + i), reader);
+        }
+        self.finish(reader);
+    }
+
+    /// Reads one field; left out, it stays as it is, unless it must be there.
+    fn field(&mut self, field: &'static Field, into: &mut dyn Wire, reader: &mut Reader) {
+        let path = Path::Key(self.path, field.key);
+        match self.take(field.key) {
+            Some(value) => read(into.place(), value, field.rule, &path, reader),
+            None if field.required => reader.missing(&path, &into.place().expects(field.rule)),
+            None => {}
         }
     }
 
-    /// Reads the field that says which of `words` this object is.
-    #[inline(never)]
-    pub(super) fn tag(
-        &mut self,
-        key: &'static str,
-        words: &'static [&'static str],
-        reader: &mut Reader,
-    ) -> Option<&'static str> {
-        let path = Path::Key(self.path, key);
-        let word = match self.take(key) {
-            Some(value) => word(value, words, &path, reader),
+    /// Reads the field that says which variant this object is.
+    fn tag(&mut self, kind: &Kind, reader: &mut Reader) -> Option<usize> {
+        let path = Path::Key(self.path, kind.tag);
+        match self.take(kind.tag) {
+            Some(value) => word(value, kind.words, &path, reader),
             None => {
-                reader.missing(&path, &one_of(words));
+                reader.missing(&path, &one_of(kind.words));
                 None
             }
-        };
-        self.unclear |= word.is_none();
-        word
+        }
     }
 
     /// Notes every key nobody asked for.
-    #[inline(never)]
-    pub(super) fn finish(self, reader: &mut Reader) {
-        if self.unclear {
-            return;
-        }
+    fn finish(self, reader: &mut Reader) {
         for (key, value) in self.map {
             if !self.known.contains(&key.as_str()) {
                 reader.extra.push(Extra {
@@ -267,10 +260,10 @@ fn one_of(words: &[&str]) -> String {
     }
 }
 
-/// The one of `words` that `value` is.
-fn word(value: &Value, words: &[&'static str], path: &Path<'_>, reader: &mut Reader) -> Option<&'static str> {
+/// Which of `words` `value` is.
+fn word(value: &Value, words: &[&'static str], path: &Path<'_>, reader: &mut Reader) -> Option<usize> {
     let text = value.as_str();
-    let found = text.and_then(|text| words.iter().find(|word| **word == text).copied());
+    let found = text.and_then(|text| words.iter().position(|word| *word == text));
     if found.is_none() {
         let guess = text.and_then(|text| nearest(text, words)).map(|word| format!("\"{word}\""));
         reader
@@ -333,24 +326,33 @@ impl<'a> Writer<'a> {
         Self { full: true, ..Self::new(&[]) }
     }
 
-    /// Writes an object of any keys, sorted.
-    pub(super) fn map(&mut self, map: &Map<String, Value>) {
-        json::push_map(&mut self.out, map);
-    }
-
     pub(super) fn into_text(self) -> String {
         self.out
     }
 
-    /// Writes the object that `fields` fills.
-    pub(super) fn object(&mut self, fields: impl FnOnce(&mut Self)) {
+    /// Writes an object. A `version` comes before its fields.
+    pub(super) fn object(&mut self, object: &dyn Fields, version: Option<(&str, u32)>) {
         self.out.push('{');
-        fields(self);
+        if let Some((key, version)) = version {
+            self.key(key);
+            self.out.push_str(&version.to_string());
+        }
+        let (kind, usual) = (object.kind(), object.usual());
+        for (i, field) in kind.first.iter().enumerate() {
+            self.field(field, object.field(i), usual.field(i));
+        }
+        let variant = object.variant();
+        if let Some(word) = kind.words.get(variant) {
+            self.key(kind.tag);
+            json::push_string(&mut self.out, word);
+        }
+        for (i, field) in (kind.first.len()..).zip(kind.variants[variant]) {
+            self.field(field, object.field(i), usual.field(i));
+        }
         self.end_object();
     }
 
     /// Writes the fields of this object that are not known, and closes it.
-    #[inline(never)]
     fn end_object(&mut self) {
         let all: &'a [Extra] = self.extra;
         let first = all.partition_point(|e| e.parent < self.at);
@@ -362,25 +364,51 @@ impl<'a> Writer<'a> {
         self.out.push('}');
     }
 
-    /// Writes one field, unless it is as usual.
-    #[inline(never)]
-    pub(super) fn field<T: Wire>(&mut self, key: &'static str, value: &T, usual: Option<&T>) {
-        let mark = self.enter(key);
-        if self.full || usual != Some(value) || self.has_extra_inside() {
-            let before = self.out.len();
-            self.key(key);
-            let begin = self.out.len();
-            value.write(self);
-            // Nothing is written of an optional field that is not there.
-            if self.out.len() == begin {
-                self.out.truncate(before);
-            }
+    /// Writes one field, unless it is as usual: unless what is written is what its default would be written as.
+    fn field(&mut self, field: &Field, value: &dyn Wire, usual: &dyn Wire) {
+        let mark = self.enter(field.key);
+        let before = self.out.len();
+        self.key(field.key);
+        let start = self.out.len();
+        self.value(value.part());
+        // Nothing is written of an optional field that is not there.
+        let is_nothing = self.out.len() == start;
+        let may_go = !self.full && !field.required && !self.has_extra_inside();
+        if is_nothing || (may_go && self.out[start..] == plain(usual)) {
+            self.out.truncate(before);
         }
         self.at.truncate(mark);
     }
 
+    /// Writes a value.
+    fn value(&mut self, value: Part<'_>) {
+        match value {
+            Part::Number(x) => self.out.push_str(&json::number(x)),
+            Part::Whole(n) => self.out.push_str(&n.to_string()),
+            Part::Flag(is) => self.out.push_str(if is { "true" } else { "false" }),
+            Part::Text(text) => json::push_string(&mut self.out, text),
+            Part::Word(word) => json::push_string(&mut self.out, word.words()[word.which()]),
+            // Nothing is written of what is not there.
+            Part::Maybe(None) => {}
+            Part::Maybe(Some(value)) => self.value(value.part()),
+            Part::List(list) => self.list(list),
+            Part::Paths(map) => json::push_map(&mut self.out, map),
+            Part::Object(object) => self.object(object, None),
+        }
+    }
+
+    fn list(&mut self, list: &dyn List) {
+        self.out.push('[');
+        let mark = self.at.len();
+        for i in 0..list.count() {
+            self.entry(i);
+            self.value(list.entry(i).part());
+            self.at.truncate(mark);
+        }
+        self.out.push(']');
+    }
+
     /// Goes on to a field of the object; returns the length of the path before.
-    #[inline(never)]
     fn enter(&mut self, key: &str) -> usize {
         let mark = self.at.len();
         if mark > 0 {
@@ -391,7 +419,6 @@ impl<'a> Writer<'a> {
     }
 
     /// Begins an entry of a list.
-    #[inline(never)]
     fn entry(&mut self, i: usize) {
         if i > 0 {
             self.out.push(',');
@@ -399,20 +426,6 @@ impl<'a> Writer<'a> {
         self.at.push_str(&format!("[{i}]"));
     }
 
-    /// Writes a field that always is a given text.
-    #[inline(never)]
-    pub(super) fn word(&mut self, key: &str, word: &str) {
-        self.key(key);
-        json::push_string(&mut self.out, word);
-    }
-
-    /// Writes a field that always is a given number.
-    pub(super) fn version(&mut self, key: &str, version: u32) {
-        self.key(key);
-        self.out.push_str(&version.to_string());
-    }
-
-    #[inline(never)]
     fn key(&mut self, key: &str) {
         if !self.out.ends_with('{') {
             self.out.push(',');
@@ -421,7 +434,6 @@ impl<'a> Writer<'a> {
         self.out.push(':');
     }
 
-    #[inline(never)]
     fn has_extra_inside(&self) -> bool {
         let first = self.extra.partition_point(|e| e.parent < self.at);
         self.extra[first..]
@@ -435,41 +447,268 @@ impl<'a> Writer<'a> {
 pub(super) type Defs = Map<String, Value>;
 
 /// A value of a scenario.
-pub(super) trait Wire: Sized + PartialEq {
-    /// Reads a value. What is wrong goes to `reader`, and something stands in for the value.
-    ///
-    /// Only the kind of value is looked at here; limits are [`check`](Self::check)'s.
-    fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self;
-
+pub(super) trait Wire {
     /// Something to go on with when there is no value.
-    fn stand_in() -> Self;
+    fn stand_in() -> Self
+    where
+        Self: Sized;
 
-    /// Writes it canonically.
-    fn write(&self, to: &mut Writer<'_>);
+    /// What it is, to be written or checked.
+    fn part(&self) -> Part<'_>;
 
-    /// Notes each limit it breaks.
-    fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>);
-
-    /// What is expected, in words.
-    fn expects(rule: &Rule) -> String;
+    /// What it is, to be read into.
+    fn place(&mut self) -> Place<'_>;
 
     /// Its JSON Schema.
-    fn schema(rule: &Rule, defs: &mut Defs) -> Value;
+    fn schema(rule: &Rule, defs: &mut Defs) -> Value
+    where
+        Self: Sized;
+}
+
+/// What a value is.
+pub(super) enum Part<'a> {
+    Number(f64),
+    Whole(u64),
+    Flag(bool),
+    Text(&'a str),
+    Word(&'a dyn Word),
+    Maybe(Option<&'a dyn Wire>),
+    List(&'a dyn List),
+    /// Any values, by paths.
+    Paths(&'a Map<String, Value>),
+    Object(&'a dyn Fields),
+}
+
+/// Where a value goes.
+pub(super) enum Place<'a> {
+    Number(&'a mut f64),
+    U8(&'a mut u8),
+    U32(&'a mut u32),
+    U64(&'a mut u64),
+    Flag(&'a mut bool),
+    Text(&'a mut String),
+    Word(&'a mut dyn Word),
+    Maybe(&'a mut dyn Maybe),
+    List(&'a mut dyn List),
+    Paths(&'a mut Map<String, Value>),
+    Object(&'a mut dyn Fields),
+}
+
+/// An enum written as one of a few words.
+pub(super) trait Word {
+    /// The words, in order.
+    fn words(&self) -> &'static [&'static str];
+    /// Which of them it is.
+    fn which(&self) -> usize;
+    /// Makes it another.
+    fn set(&mut self, which: usize);
+}
+
+/// A list of values.
+pub(super) trait List {
+    fn count(&self) -> usize;
+    fn entry(&self, i: usize) -> &dyn Wire;
+    fn clear(&mut self);
+    /// Appends something to be read into.
+    fn add(&mut self) -> &mut dyn Wire;
+}
+
+/// A value that may be left out.
+pub(super) trait Maybe {
+    /// Puts something there to be read into.
+    fn fill(&mut self) -> &mut dyn Wire;
 }
 
 /// Something written as an object of named fields.
-pub(super) trait Fields: Sized + PartialEq {
+pub(super) trait Fields: 'static {
+    /// What all of its type have in common.
+    fn kind(&self) -> &'static Kind;
+    /// Which of its variants it is; 0 if there is one only.
+    fn variant(&self) -> usize;
+    /// Makes it that variant, with each of its fields as usual; the fields before the tag stay.
+    fn reset(&mut self, variant: usize);
+    /// The same variant with each field as usual.
+    fn usual(&self) -> Box<dyn Fields>;
+    /// A field: those before the tag first, then those of the variant.
+    fn field(&self, i: usize) -> &dyn Wire;
+    /// The same, to be read into.
+    fn field_mut(&mut self, i: usize) -> &mut dyn Wire;
+}
+
+/// What the scenario knows of a type of objects.
+pub(super) struct Kind {
     /// Its name in the schema.
+    pub(super) name: &'static str,
+    /// Fields before the tag.
+    pub(super) first: &'static [Field],
+    /// The field that says which variant it is; empty if there is one only.
+    pub(super) tag: &'static str,
+    /// The word for each variant; none if there is one only.
+    pub(super) words: &'static [&'static str],
+    /// The fields of each.
+    pub(super) variants: &'static [&'static [Field]],
+}
+
+/// What is known of a field besides its type.
+pub(super) struct Field {
+    pub(super) key: &'static str,
+    pub(super) rule: &'static Rule,
+    /// Whether it must be there.
+    pub(super) required: bool,
+}
+
+/// What only the schema needs to know of a [`Fields`].
+pub(super) trait Described: Fields + Sized {
+    /// Its name.
     const NAME: &'static str;
     /// Its doc sentence.
     const DOC: &'static str;
 
-    fn read_fields(from: &mut Object<'_>, reader: &mut Reader) -> Self;
+    /// One with each field as usual, of the first variant.
     fn empty() -> Self;
-    fn write_fields(&self, to: &mut Writer<'_>);
-    fn check_fields(&self, path: &Path<'_>, errors: &mut Vec<ScenarioError>);
     /// One object schema, or one for each variant.
     fn shapes(defs: &mut Defs) -> Vec<Shape>;
+}
+
+/// Reads a value. What is wrong goes to `reader`, and something stands in for the value.
+///
+/// Only the kind of value is looked at here; limits are [`check`]'s.
+fn read(mut into: Place<'_>, value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) {
+    let fits = match &mut into {
+        Place::Number(x) => put(*x, value.as_f64().filter(|x| x.is_finite()).map(|x| x + 0.0)), // minus zero becomes zero
+        Place::U8(n) => put(*n, whole_number(value).and_then(|n| n.try_into().ok())),
+        Place::U32(n) => put(*n, whole_number(value).and_then(|n| n.try_into().ok())),
+        Place::U64(n) => put(*n, whole_number(value)),
+        Place::Flag(is) => put(*is, value.as_bool()),
+        Place::Text(text) => put(*text, value.as_str().map(String::from)),
+        Place::Word(one) => {
+            let which = word(value, one.words(), path, reader);
+            one.set(which.unwrap_or(0));
+            true
+        }
+        Place::Maybe(one) => {
+            read(one.fill().place(), value, rule, path, reader);
+            true
+        }
+        Place::List(list) => {
+            list.clear();
+            let rule = rule.item.unwrap_or(&ANY);
+            for (i, item) in value.as_array().into_iter().flatten().enumerate() {
+                read(list.add().place(), item, rule, &Path::Index(path, i), reader);
+            }
+            value.is_array()
+        }
+        Place::Paths(map) => {
+            let plain = |map: &Map<String, Value>| map.iter().map(|(k, v)| (k.clone(), reread(v))).collect();
+            put(*map, value.as_object().map(plain))
+        }
+        Place::Object(object) => match value.as_object() {
+            Some(map) => {
+                Object::new(map, path).read(*object, reader);
+                true
+            }
+            None => {
+                object.reset(0);
+                false
+            }
+        },
+    };
+    if !fits {
+        reader.misfit(value, path, &into.expects(rule));
+    }
+}
+
+/// Puts a value in its place, or what stands in for it; whether there was one.
+fn put<T: Default>(place: &mut T, value: Option<T>) -> bool {
+    let is_there = value.is_some();
+    *place = value.unwrap_or_default();
+    is_there
+}
+
+impl Place<'_> {
+    /// What is expected here, in words.
+    fn expects(&self, rule: &Rule) -> String {
+        match self {
+            Self::Number(_) => format!("a number {}", rule.bounds()),
+            Self::U8(_) | Self::U32(_) | Self::U64(_) => format!("a whole number {}", rule.bounds()),
+            Self::Flag(_) => String::from("true or false"),
+            Self::Text(_) => format!("a text of {}", rule.count("characters")),
+            Self::Word(one) => one_of(one.words()),
+            // Never missing, and what is there is no longer a maybe.
+            Self::Maybe(_) => String::new(),
+            Self::List(_) => format!("a list of {}", rule.count("entries")),
+            Self::Paths(_) => paths(rule),
+            Self::Object(object) => format!("an object ({})", object.kind().name),
+        }
+    }
+}
+
+/// What is expected where values stand by their paths.
+fn paths(rule: &Rule) -> String {
+    format!("an object of {}", rule.count("paths with their values"))
+}
+
+/// A value in the form in which it is read back after it was written: `5.0` is `5`.
+pub(super) fn reread(value: &Value) -> Value {
+    match value {
+        Value::Number(_) => whole_number(value).map_or_else(|| value.clone(), Value::from),
+        Value::Array(items) => items.iter().map(reread).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), reread(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// A value by itself, as it is written.
+fn plain(value: &dyn Wire) -> String {
+    let mut to = Writer::new(&[]);
+    to.value(value.part());
+    to.into_text()
+}
+
+/// Notes each limit that a value breaks.
+fn check(value: Part<'_>, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
+    match value {
+        Part::Number(x) if !rule.allows(x) => {
+            errors.push(ScenarioError::new(path, &rule.bounds(), &json::number(x)));
+        }
+        Part::Whole(n) if !rule.allows(n as f64) => {
+            errors.push(ScenarioError::new(path, &rule.bounds(), &n));
+        }
+        Part::Text(text) => {
+            let length = text.chars().count();
+            if !rule.allows(length as f64) {
+                let found = format_args!("{length} characters");
+                errors.push(ScenarioError::new(path, &rule.count("characters"), &found));
+            } else if !rule.lines && text.chars().any(is_control) {
+                errors.push(ScenarioError::new(path, &"no control characters", &quoted(text)));
+            }
+        }
+        Part::Maybe(Some(value)) => check(value.part(), rule, path, errors),
+        Part::List(list) => {
+            let count = list.count();
+            if !rule.allows(count as f64) {
+                errors.push(ScenarioError::new(path, &rule.count("entries"), &count));
+            }
+            let item = rule.item.unwrap_or(&ANY);
+            for i in 0..count.min(rule.hi as usize) {
+                check(list.entry(i).part(), item, &Path::Index(path, i), errors);
+            }
+        }
+        Part::Paths(map) if !rule.allows(map.len() as f64) => {
+            errors.push(ScenarioError::new(path, &paths(rule), &map.len()));
+        }
+        Part::Object(object) => check_fields(object, path, errors),
+        _ => {}
+    }
+}
+
+/// Notes each limit that a field of an object breaks.
+pub(super) fn check_fields(object: &dyn Fields, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
+    let kind = object.kind();
+    let fields = kind.first.iter().chain(kind.variants[object.variant()]);
+    for (i, field) in fields.enumerate() {
+        check(object.field(i).part(), field.rule, &Path::Key(path, field.key), errors);
+    }
 }
 
 /// Schema of one kind of object, in the making.
@@ -502,10 +741,8 @@ impl Shape {
         match usual {
             None => self.required.push(key),
             Some(usual) => {
-                let mut to = Writer::new(&[]);
-                usual.write(&mut to);
                 // An optional field has no usual value: nothing was written.
-                if let Ok(value) = serde_json::from_str::<Value>(&to.into_text()) {
+                if let Ok(value) = serde_json::from_str::<Value>(&plain(&usual)) {
                     schema["default"] = value;
                 }
             }
@@ -557,34 +794,17 @@ fn unit(key: &str) -> Option<&'static str> {
     }
 }
 
-impl<T: Fields> Wire for T {
-    #[inline(never)]
-    fn read(value: &Value, _: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
-        let Some(map) = value.as_object() else {
-            reader.misfit(value, path, &Self::expects(&ANY));
-            return T::empty();
-        };
-        let mut object = Object::new(map, path);
-        let read = T::read_fields(&mut object, reader);
-        object.finish(reader);
-        read
-    }
-
+impl<T: Described> Wire for T {
     fn stand_in() -> Self {
         T::empty()
     }
 
-    #[inline(never)]
-    fn write(&self, to: &mut Writer<'_>) {
-        to.object(|to| self.write_fields(to));
+    fn part(&self) -> Part<'_> {
+        Part::Object(self)
     }
 
-    fn check(&self, _: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-        self.check_fields(path, errors);
-    }
-
-    fn expects(_: &Rule) -> String {
-        format!("an object ({})", T::NAME)
+    fn place(&mut self) -> Place<'_> {
+        Place::Object(self)
     }
 
     fn schema(_: &Rule, defs: &mut Defs) -> Value {
@@ -603,28 +823,16 @@ impl<T: Fields> Wire for T {
 }
 
 impl<T: Wire> Wire for Option<T> {
-    fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
-        Some(T::read(value, rule, path, reader))
-    }
-
     fn stand_in() -> Self {
         None
     }
 
-    fn write(&self, to: &mut Writer<'_>) {
-        if let Some(value) = self {
-            value.write(to);
-        }
+    fn part(&self) -> Part<'_> {
+        Part::Maybe(self.as_ref().map(|value| value as &dyn Wire))
     }
 
-    fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-        if let Some(value) = self {
-            value.check(rule, path, errors);
-        }
-    }
-
-    fn expects(rule: &Rule) -> String {
-        T::expects(rule)
+    fn place(&mut self) -> Place<'_> {
+        Place::Maybe(self)
     }
 
     fn schema(rule: &Rule, defs: &mut Defs) -> Value {
@@ -632,46 +840,23 @@ impl<T: Wire> Wire for Option<T> {
     }
 }
 
-impl<T: Wire> Wire for Vec<T> {
-    #[inline(never)]
-    fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
-        let Some(items) = value.as_array() else {
-            reader.misfit(value, path, &Self::expects(rule));
-            return Self::new();
-        };
-        let rule = rule.item.unwrap_or(&ANY);
-        items.iter().enumerate().map(|(i, item)| T::read(item, rule, &Path::Index(path, i), reader)).collect()
+impl<T: Wire> Maybe for Option<T> {
+    fn fill(&mut self) -> &mut dyn Wire {
+        self.insert(T::stand_in())
     }
+}
 
+impl<T: Wire> Wire for Vec<T> {
     fn stand_in() -> Self {
         Self::new()
     }
 
-    #[inline(never)]
-    fn write(&self, to: &mut Writer<'_>) {
-        to.out.push('[');
-        let mark = to.at.len();
-        for (i, item) in self.iter().enumerate() {
-            to.entry(i);
-            item.write(to);
-            to.at.truncate(mark);
-        }
-        to.out.push(']');
+    fn part(&self) -> Part<'_> {
+        Part::List(self)
     }
 
-    #[inline(never)]
-    fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-        if !rule.allows(self.len() as f64) {
-            errors.push(ScenarioError::new(path, &rule.count("entries"), &self.len()));
-        }
-        let item = rule.item.unwrap_or(&ANY);
-        for (i, value) in self.iter().enumerate().take(rule.hi as usize) {
-            value.check(item, &Path::Index(path, i), errors);
-        }
-    }
-
-    fn expects(rule: &Rule) -> String {
-        format!("a list of {}", rule.count("entries"))
+    fn place(&mut self) -> Place<'_> {
+        Place::List(self)
     }
 
     fn schema(rule: &Rule, defs: &mut Defs) -> Value {
@@ -680,42 +865,37 @@ impl<T: Wire> Wire for Vec<T> {
     }
 }
 
-impl Wire for String {
-    #[inline(never)]
-    fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
-        match value {
-            Value::String(text) => text.clone(),
-            other => {
-                reader.misfit(other, path, &Self::expects(rule));
-                Self::new()
-            }
-        }
+impl<T: Wire> List for Vec<T> {
+    fn count(&self) -> usize {
+        self.len()
     }
 
+    fn entry(&self, i: usize) -> &dyn Wire {
+        &self[i]
+    }
+
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+
+    fn add(&mut self) -> &mut dyn Wire {
+        self.push(T::stand_in());
+        let last = self.len() - 1;
+        &mut self[last]
+    }
+}
+
+impl Wire for String {
     fn stand_in() -> Self {
         Self::new()
     }
 
-    fn write(&self, to: &mut Writer<'_>) {
-        json::push_string(&mut to.out, self);
+    fn part(&self) -> Part<'_> {
+        Part::Text(self)
     }
 
-    #[inline(never)]
-    fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-        let length = self.chars().count();
-        if !rule.allows(length as f64) {
-            errors.push(ScenarioError::new(
-                path,
-                &rule.count("characters"),
-                &format_args!("{length} characters"),
-            ));
-        } else if !rule.lines && self.chars().any(is_control) {
-            errors.push(ScenarioError::new(path, &"no control characters", &quoted(self)));
-        }
-    }
-
-    fn expects(rule: &Rule) -> String {
-        format!("a text of {}", rule.count("characters"))
+    fn place(&mut self) -> Place<'_> {
+        Place::Text(self)
     }
 
     fn schema(rule: &Rule, _: &mut Defs) -> Value {
@@ -741,36 +921,16 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 impl Wire for f64 {
-    #[inline(never)]
-    fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
-        match value.as_f64() {
-            // Minus zero becomes zero.
-            Some(x) if x.is_finite() => x + 0.0,
-            _ => {
-                reader.misfit(value, path, &Self::expects(rule));
-                0.0
-            }
-        }
-    }
-
     fn stand_in() -> Self {
         0.0
     }
 
-    #[inline(never)]
-    fn write(&self, to: &mut Writer<'_>) {
-        to.out.push_str(&json::number(*self));
+    fn part(&self) -> Part<'_> {
+        Part::Number(*self)
     }
 
-    #[inline(never)]
-    fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-        if !rule.allows(*self) {
-            errors.push(ScenarioError::new(path, &rule.bounds(), &json::number(*self)));
-        }
-    }
-
-    fn expects(rule: &Rule) -> String {
-        format!("a number {}", rule.bounds())
+    fn place(&mut self) -> Place<'_> {
+        Place::Number(self)
     }
 
     fn schema(rule: &Rule, _: &mut Defs) -> Value {
@@ -780,26 +940,16 @@ impl Wire for f64 {
 }
 
 impl Wire for bool {
-    #[inline(never)]
-    fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
-        value.as_bool().unwrap_or_else(|| {
-            reader.misfit(value, path, &Self::expects(rule));
-            false
-        })
-    }
-
     fn stand_in() -> Self {
         false
     }
 
-    fn write(&self, to: &mut Writer<'_>) {
-        to.out.push_str(if *self { "true" } else { "false" });
+    fn part(&self) -> Part<'_> {
+        Part::Flag(*self)
     }
 
-    fn check(&self, _: &Rule, _: &Path<'_>, _: &mut Vec<ScenarioError>) {}
-
-    fn expects(_: &Rule) -> String {
-        String::from("true or false")
+    fn place(&mut self) -> Place<'_> {
+        Place::Flag(self)
     }
 
     fn schema(_: &Rule, _: &mut Defs) -> Value {
@@ -817,34 +967,18 @@ pub(super) fn whole_number(value: &Value) -> Option<u64> {
 }
 
 macro_rules! whole_numbers {
-    ($($int:ty),*) => {$(
+    ($($place:ident $int:ty),*) => {$(
         impl Wire for $int {
-            #[inline(never)]
-            fn read(value: &Value, rule: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
-                whole_number(value).and_then(|n| n.try_into().ok()).unwrap_or_else(|| {
-                    reader.misfit(value, path, &Self::expects(rule));
-                    Self::stand_in()
-                })
-            }
-
             fn stand_in() -> Self {
                 0
             }
 
-            #[inline(never)]
-            fn write(&self, to: &mut Writer<'_>) {
-                to.out.push_str(&self.to_string());
+            fn part(&self) -> Part<'_> {
+                Part::Whole(u64::from(*self))
             }
 
-            #[inline(never)]
-            fn check(&self, rule: &Rule, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-                if !rule.allows(*self as f64) {
-                    errors.push(ScenarioError::new(path, &rule.bounds(), self));
-                }
-            }
-
-            fn expects(rule: &Rule) -> String {
-                format!("a whole number {}", rule.bounds())
+            fn place(&mut self) -> Place<'_> {
+                Place::$place(self)
             }
 
             fn schema(rule: &Rule, _: &mut Defs) -> Value {
@@ -854,28 +988,7 @@ macro_rules! whole_numbers {
     )*};
 }
 
-whole_numbers!(u8, u32, u64);
-
-/// Reads one of the words of an enum; used by the `words!` macro.
-#[inline(never)]
-pub(super) fn read_word(
-    value: &Value,
-    words: &'static [&'static str],
-    path: &Path<'_>,
-    reader: &mut Reader,
-) -> Option<&'static str> {
-    word(value, words, path, reader)
-}
-
-/// What is expected of an enum; used by the `words!` macro.
-pub(super) fn expect_word(words: &[&str]) -> String {
-    one_of(words)
-}
-
-/// Writes the word of an enum; used by the `words!` macro.
-pub(super) fn write_word(to: &mut Writer<'_>, word: &str) {
-    json::push_string(&mut to.out, word);
-}
+whole_numbers!(U8 u8, U32 u32, U64 u64);
 
 /// `usual` of a field: `required`, `optional` or `default(value)`.
 macro_rules! usual {
@@ -887,6 +1000,16 @@ macro_rules! usual {
     };
     (default $value:expr) => {
         Some($value)
+    };
+}
+
+/// Whether a field must be there.
+macro_rules! required {
+    (required) => {
+        true
+    };
+    ($need:ident) => {
+        false
     };
 }
 
@@ -923,30 +1046,59 @@ macro_rules! record {
         }
 
         impl Fields for $name {
-            const NAME: &'static str = $schema;
-            const DOC: &'static str = concat!($($doc),*);
-
-            fn read_fields(from: &mut Object<'_>, reader: &mut Reader) -> Self {
-                Self {
-                    $($field: from.field(
-                        key!($field $($key)?), usual!($need $($usual)?), const { &$rule }, reader,
-                    ),)*
+            fn kind(&self) -> &'static Kind {
+                const {
+                    &Kind {
+                        name: $schema,
+                        first: &[],
+                        tag: "",
+                        words: &[],
+                        variants: &[&[$(Field {
+                            key: key!($field $($key)?),
+                            rule: &$rule,
+                            required: required!($need),
+                        }),*]],
+                    }
                 }
             }
 
+            fn variant(&self) -> usize {
+                0
+            }
+
+            fn reset(&mut self, _: usize) {
+                *self = Self::empty();
+            }
+
+            fn usual(&self) -> Box<dyn Fields> {
+                Box::new(Self::empty())
+            }
+
+            fn field(&self, i: usize) -> &dyn Wire {
+                #[allow(non_camel_case_types, reason = "its names are those of fields")]
+                enum At { $($field),* }
+                match i {
+                    $(_ if i == At::$field as usize => &self.$field,)*
+                    _ => no_field(),
+                }
+            }
+
+            fn field_mut(&mut self, i: usize) -> &mut dyn Wire {
+                #[allow(non_camel_case_types, reason = "its names are those of fields")]
+                enum At { $($field),* }
+                match i {
+                    $(_ if i == At::$field as usize => &mut self.$field,)*
+                    _ => no_field(),
+                }
+            }
+        }
+
+        impl Described for $name {
+            const NAME: &'static str = $schema;
+            const DOC: &'static str = concat!($($doc),*);
+
             fn empty() -> Self {
                 Self { $($field: usual!($need $($usual)?).unwrap_or_else(<$ty as Wire>::stand_in),)* }
-            }
-
-            fn write_fields(&self, to: &mut Writer<'_>) {
-                $(
-                    let usual: Option<$ty> = usual!($need $($usual)?);
-                    to.field(key!($field $($key)?), &self.$field, usual.as_ref());
-                )*
-            }
-
-            fn check_fields(&self, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-                $(self.$field.check(const { &$rule }, &Path::Key(path, key!($field $($key)?)), errors);)*
             }
 
             fn shapes(defs: &mut Defs) -> Vec<Shape> {
@@ -1006,49 +1158,81 @@ macro_rules! choice {
             }
         }
 
+        impl $name {
+            /// The fields of each variant.
+            pub(super) const VARIANTS: &'static [&'static [Field]] = &[$(&[$($(Field {
+                key: stringify!($field),
+                rule: &$rule,
+                required: required!($need),
+            }),*)?]),*];
+
+            /// One of these variants, its fields as usual.
+            pub(super) fn of(variant: usize) -> Self {
+                enum Which { $($variant),* }
+                match variant {
+                    $(_ if variant == Which::$variant as usize => Self::$variant {
+                        $($($field: usual!($need $($usual)?).unwrap_or_else(<$ty as Wire>::stand_in),)*)?
+                    },)*
+                    _ => no_field(),
+                }
+            }
+        }
+
         impl Fields for $name {
+            fn kind(&self) -> &'static Kind {
+                const {
+                    &Kind { name: $schema, first: &[], tag: $tag, words: Self::WORDS, variants: Self::VARIANTS }
+                }
+            }
+
+            fn variant(&self) -> usize {
+                enum Which { $($variant),* }
+                match self {
+                    $(Self::$variant { .. } => Which::$variant as usize,)*
+                }
+            }
+
+            fn reset(&mut self, variant: usize) {
+                *self = Self::of(variant);
+            }
+
+            fn usual(&self) -> Box<dyn Fields> {
+                Box::new(Self::of(self.variant()))
+            }
+
+            fn field(&self, i: usize) -> &dyn Wire {
+                match self {
+                    $(Self::$variant { $($($field),*)? } => {
+                        #[allow(dead_code, non_camel_case_types, reason = "its names are those of fields, if any")]
+                        enum At { $($($field),*)? }
+                        match i {
+                            $($(_ if i == At::$field as usize => $field,)*)?
+                            _ => no_field(),
+                        }
+                    })*
+                }
+            }
+
+            fn field_mut(&mut self, i: usize) -> &mut dyn Wire {
+                match self {
+                    $(Self::$variant { $($($field),*)? } => {
+                        #[allow(dead_code, non_camel_case_types, reason = "its names are those of fields, if any")]
+                        enum At { $($($field),*)? }
+                        match i {
+                            $($(_ if i == At::$field as usize => $field,)*)?
+                            _ => no_field(),
+                        }
+                    })*
+                }
+            }
+        }
+
+        impl Described for $name {
             const NAME: &'static str = $schema;
             const DOC: &'static str = concat!($($doc),*);
 
-            fn read_fields(from: &mut Object<'_>, reader: &mut Reader) -> Self {
-                match from.tag($tag, Self::WORDS, reader) {
-                    $(Some($word) => Self::$variant {
-                        $($($field: from.field(
-                            stringify!($field), usual!($need $($usual)?), const { &$rule }, reader,
-                        ),)*)?
-                    },)*
-                    _ => Self::empty(),
-                }
-            }
-
             fn empty() -> Self {
-                let all: &[fn() -> Self] = &[$(|| Self::$variant {
-                    $($($field: usual!($need $($usual)?).unwrap_or_else(<$ty as Wire>::stand_in),)*)?
-                }),*];
-                all[0]()
-            }
-
-            fn write_fields(&self, to: &mut Writer<'_>) {
-                to.word($tag, self.word());
-                match self {
-                    $(Self::$variant { $($($field),*)? } => {
-                        $($(
-                            let usual: Option<$ty> = usual!($need $($usual)?);
-                            to.field(stringify!($field), $field, usual.as_ref());
-                        )*)?
-                    })*
-                }
-            }
-
-            #[allow(unused_variables, reason = "an enum may have no fields at all")]
-            fn check_fields(&self, path: &Path<'_>, errors: &mut Vec<ScenarioError>) {
-                match self {
-                    $(Self::$variant { $($($field),*)? } => {
-                        $($($field.check(
-                            const { &$rule }, &Path::Key(path, stringify!($field)), errors,
-                        );)*)?
-                    })*
-                }
+                Self::of(0)
             }
 
             #[allow(unused_variables, reason = "an enum may have no fields at all")]
@@ -1096,24 +1280,31 @@ macro_rules! words {
             }
         }
 
-        impl Wire for $name {
-            fn read(value: &Value, _: &Rule, path: &Path<'_>, reader: &mut Reader) -> Self {
-                let word = read_word(value, Self::WORDS, path, reader);
-                Self::ALL.iter().find(|one| Some(one.word()) == word).copied().unwrap_or(Self::ALL[0])
+        impl Word for $name {
+            fn words(&self) -> &'static [&'static str] {
+                Self::WORDS
             }
 
+            fn which(&self) -> usize {
+                *self as usize
+            }
+
+            fn set(&mut self, which: usize) {
+                *self = Self::ALL[which];
+            }
+        }
+
+        impl Wire for $name {
             fn stand_in() -> Self {
                 Self::ALL[0]
             }
 
-            fn write(&self, to: &mut Writer<'_>) {
-                write_word(to, self.word());
+            fn part(&self) -> Part<'_> {
+                Part::Word(self)
             }
 
-            fn check(&self, _: &Rule, _: &Path<'_>, _: &mut Vec<ScenarioError>) {}
-
-            fn expects(_: &Rule) -> String {
-                expect_word(Self::WORDS)
+            fn place(&mut self) -> Place<'_> {
+                Place::Word(self)
             }
 
             fn schema(_: &Rule, _: &mut Defs) -> Value {
@@ -1123,7 +1314,13 @@ macro_rules! words {
     };
 }
 
-pub(super) use {choice, key, record, usual, words};
+/// Where the walk asks for a field or variant that its own table does not have.
+#[cold]
+pub(super) fn no_field() -> ! {
+    unreachable!("a table of fields is longer than its type")
+}
+
+pub(super) use {choice, key, record, required, usual, words};
 
 #[cfg(test)]
 mod tests {

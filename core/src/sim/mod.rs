@@ -530,7 +530,9 @@ impl Simulation {
     /// Runs every event up to and including `t`, and no further than the horizon; then it is `t`.
     pub fn run_until(&mut self, t: Instant) {
         let t = t.min(self.horizon);
-        while !self.over && self.step_before(t) {}
+        if !self.over {
+            self.run_events(t, u64::MAX);
+        }
         if t > self.now {
             self.now = t;
         }
@@ -542,7 +544,7 @@ impl Simulation {
         if self.over {
             return false;
         }
-        let went = self.step_before(self.horizon);
+        let went = self.run_events(self.horizon, 1);
         if !went {
             self.now = self.horizon;
             self.over = true;
@@ -564,6 +566,13 @@ impl Simulation {
     pub fn finish(&mut self) -> RunResult {
         self.run_to_end();
         result::sum_up(self)
+    }
+
+    /// Runs the events that come no later than `limit`, at most so many; whether there were that many.
+    // The one copy of the loop, with all that is inlined into it.
+    #[inline(never)]
+    fn run_events(&mut self, limit: Instant, most: u64) -> bool {
+        (0..most).all(|_| self.step_before(limit))
     }
 
     /// Runs one event if it comes no later than `limit`.

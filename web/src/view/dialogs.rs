@@ -1,6 +1,7 @@
 //! Dialogs: Share, Run on a real server, keys, and the frame that all have. Native `dialog` elements, always on the page; which one
 //! is open is state.
 
+use super::markup::html;
 use super::{Link, handover, icons, on};
 use crate::app::{App, Dialog, Do, Msg};
 use wasm_bindgen::JsCast;

@@ -2,6 +2,7 @@
 //! rule says so at its field.
 
 use super::knobs::Board;
+use super::markup::html;
 use super::{Link, Typed, glyph, icons, on, text_field};
 use crate::app::{App, Do, Edit, Mode, Msg, Section};
 use crate::edit::{self, Kind, us, whole};

@@ -1,6 +1,7 @@
 //! The gallery of presets, and what to look for in the one that runs.
 
 use super::dialogs::frame;
+use super::markup::html;
 use super::palette::searches;
 use super::{Link, choose};
 use crate::app::{App, Dialog, Do, Mode, Msg};

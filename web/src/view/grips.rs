@@ -1,6 +1,7 @@
 //! Thresholds of a drop curve as tags on its axis, to be dragged or moved by keys. What they turn are the editor's knobs.
 
 use super::Link;
+use super::markup::html;
 use crate::app::{self, App, Edit, Mode, Msg};
 use crate::draw::gauge;
 use crate::draw::model::StageView;

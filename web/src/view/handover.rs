@@ -2,6 +2,7 @@
 
 use super::dialogs::{copyable, frame};
 use super::editor::{Number, Range, number, pick};
+use super::markup::html;
 use super::{Link, on, picture, states, time};
 use crate::app::handover::{Do, What};
 use crate::app::{App, Dialog, Mode, Msg};

@@ -1,5 +1,6 @@
 //! Icons: 16 px, round ends. Policy icons are tiny plots of the policy's own behaviour.
 
+use super::markup::html;
 use yew::prelude::*;
 
 /// A 16 px line icon.

@@ -2,6 +2,7 @@
 
 use super::Link;
 use super::editor::{Group, Number, Pick, Range, act, choices, grouped, number, pick, removes, text, wrong};
+use super::markup::html;
 use crate::app::App;
 use crate::knobs::{self, Choice, Kind, Knob, Unit, at};
 use crate::words::{Word, fill};

@@ -1,6 +1,7 @@
 //! The palette: any action, number, part or preset by a few letters of its name.
 
 use super::dialogs::frame;
+use super::markup::html;
 use super::{Link, editor};
 use crate::app::find::{Do, score};
 use crate::app::{self, App, Dialog, Msg, Section};

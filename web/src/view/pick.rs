@@ -1,5 +1,6 @@
 //! How the last server was picked: the balancer, its formula, what every server was judged by, and how its weight went.
 
+use super::markup::html;
 use super::{Link, on};
 use crate::app::{App, Do, Mode};
 use crate::draw::geom::sort_few;

@@ -1,5 +1,6 @@
 //! The text of the picture: one element a part, laid out by the style sheet, with the canvas behind.
 
+use super::markup::html;
 use super::pick::badge;
 use super::{Link, glyph, on};
 use crate::app::record::Do as Record;

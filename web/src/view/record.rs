@@ -1,5 +1,6 @@
 //! One request from its arrival to its end, with the figures of every decision about it.
 
+use super::markup::html;
 use super::{Link, glyph, icons, on};
 use crate::app::record::Do as Record;
 use crate::app::{App, Do};

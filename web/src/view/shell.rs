@@ -1,5 +1,6 @@
 //! Around the picture: top bar, live bar, story, and the tab bar of small screens.
 
+use super::markup::html;
 use super::{Link, Typed, glyph, icons, on, opens, text_field};
 use crate::app::{App, Claim, Dialog, Do, Mode, Msg};
 use crate::figures;

@@ -2,6 +2,7 @@
 //! an error goes after a disturbance.
 
 use super::glyph;
+use super::markup::html;
 use crate::app::{App, Mode};
 use crate::draw::Rect;
 use crate::draw::model::StageView;

@@ -1,5 +1,6 @@
 //! What is said over the picture when there is nothing to see, or something to decide. Never a spinner alone.
 
+use super::markup::html;
 use super::{Link, choose, on, opens};
 use crate::app::{App, Dialog, Do, Mode, Notice};
 use crate::figures;

@@ -1,6 +1,7 @@
 //! The present state as tables, for whoever reads rather than looks: the same figures as the picture's.
 
 use super::dialogs::frame;
+use super::markup::html;
 use super::{Link, on};
 use crate::app::find::Do;
 use crate::app::{self, App, Dialog};

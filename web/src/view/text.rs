@@ -1,5 +1,6 @@
 //! The scenario as text: JSON that is read while it is typed, and TOML to take away.
 
+use super::markup::html;
 use super::{Link, on};
 use crate::app::text::{Do, Problem};
 use crate::app::{self, App, Msg};

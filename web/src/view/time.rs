@@ -1,5 +1,6 @@
 //! The time panel: run controls, ruler with flags and playhead, and the history tracks.
 
+use super::markup::html;
 use super::{Link, Typed, glyph, icons, on, text_field};
 use crate::app::{App, Do, Mode, Msg, SPEEDS};
 use crate::draw::tracks::Tone;

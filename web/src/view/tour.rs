@@ -1,5 +1,6 @@
 //! The guided tour: a note at the edge and a quiet outline around what it is about. The page stays usable meanwhile.
 
+use super::markup::html;
 use super::{Link, on};
 use crate::app::tour::{Do, STEPS};
 use crate::app::{self, App};

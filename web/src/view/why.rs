@@ -1,6 +1,7 @@
 //! Why a lane's requests are turned away: the control, its formula, the formula with this moment's figures, and
 //! where it comes from.
 
+use super::markup::html;
 use super::record::button;
 use super::{Link, glyph, on};
 use crate::app::{App, Do};
