@@ -246,3 +246,29 @@ fn a_policy_is_chosen_and_says_why_it_turns_away() {
     );
     no_complaints(&browser);
 }
+
+#[test]
+#[ignore = "needs a browser and a built page: cargo xtask test"]
+fn a_frame_answers_the_page_around_it_and_keeps_nothing() {
+    let site = Site::start();
+    let browser = browser();
+    browser.open(&format!("{}embed.html", site.url)).expect("the page loads");
+    let says = |what: &str| {
+        let said = format!("document.querySelector('#said').textContent.includes({})", json!(what));
+        browser.wait_for(&said, SOON).unwrap_or_else(|e| panic!("{what}: {e}"));
+    };
+    says(r#""event":"ready""#);
+    let press = "const name = arguments[0];\
+        [...document.querySelectorAll('#buttons button')].find((b) => b.textContent.includes(name)).click();";
+    for (button, answer) in [
+        ("dance", "load, play, pause, seek, set or results, found"),
+        ("preset:mm1", r#"← {"id":2,"tidegate":1}"#),
+        ("results", r#"← {"id":3,"report":{"#),
+    ] {
+        browser.run(press, &[json!(button)]).expect("a button");
+        says(answer);
+    }
+    let kept = "return Object.keys(document.querySelector('iframe').contentWindow.localStorage).length;";
+    assert_eq!(browser.run(kept, &[]).expect("a script"), json!(0));
+    no_complaints(&browser);
+}
