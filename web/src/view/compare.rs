@@ -12,6 +12,10 @@ use tidegate_core::compare::{self, Figure, Row, Scope, Verdict};
 use tidegate_core::scenario::{Parsed, parse};
 use yew::prelude::*;
 
+/// What the two are called, in every language.
+const SIDES: [&str; 2] = ["A", "B"];
+/// What the third column is.
+const DIFFERENCE: &str = "B − A ±";
 /// Longest value of a setting that is written out, in characters.
 const LONGEST: usize = 26;
 
@@ -30,7 +34,7 @@ pub(super) fn view(app: &App, link: &Link) -> Html {
             <div class={classes!("side", edited.then_some("edited"))}>
                 <button class="sidehead" aria-label={if b == 1 { c.edit_b } else { c.edit_a }}
                     onclick={on(link, Do::Compare(Ask::Show(Some(b == 1))))}>
-                    <i class={classes!("tag", (b == 1).then_some("b"))}>{ if b == 1 { "B" } else { "A" } }</i>
+                    <i class={classes!("tag", (b == 1).then_some("b"))}>{SIDES[b]}</i>
                     <span>{about}</span>
                 </button>
                 { super::picture::scene_of(app, link, shown.feed, shown.scene, shown.canvas, b == 1) }
@@ -182,8 +186,8 @@ fn table(app: &App, c: &CompareWords) -> Html {
     html! {
         <table class="figures">
             <thead><tr>
-                <th scope="col"><span class="sr">{c.figure}</span></th><th scope="col">{"A"}</th><th scope="col">{"B"}</th>
-                <th scope="col">{c.difference}{" ±"}</th><th></th>
+                <th scope="col"><span class="sr">{c.figure}</span></th><th scope="col">{SIDES[0]}</th><th scope="col">{SIDES[1]}</th>
+                <th scope="col">{DIFFERENCE}</th><th></th>
             </tr></thead>
             <tbody>{ for body }</tbody>
         </table>
@@ -265,7 +269,7 @@ fn settings(app: &App, c: &CompareWords) -> Html {
     });
     html! {
         <table class="figures settings">
-            <thead><tr><th scope="col">{c.settings}</th><th scope="col">{"A"}</th><th scope="col">{"B"}</th></tr></thead>
+            <thead><tr><th scope="col">{c.settings}</th><th scope="col">{SIDES[0]}</th><th scope="col">{SIDES[1]}</th></tr></thead>
             <tbody>{ for rows }</tbody>
         </table>
     }

@@ -24,7 +24,6 @@ words! {
     copy_csv: "Copy as CSV", "复制为 CSV";
     all_figures: "All figures", "全部指标";
     figure: "Figure", "指标";
-    difference: "B − A", "B − A";
     everything: "All requests", "全部请求";
     settings: "Settings that differ", "不同的设置";
     usual: "none", "无";
