@@ -1662,8 +1662,10 @@ mod tests {
                 ("feedback", "its fields"),
                 ("servers", "sections of the editor"),
                 ("events", "sections of the editor"),
+                ("edits", "made at the playhead"),
             ],
         ),
+        ("edit", &[("at_us", "where the playhead is"), ("set", "what was changed there")]),
         ("run", &[("seed", "beside the clock"), ("horizon_us", "a field of its own")]),
         (
             "class",
@@ -1751,6 +1753,7 @@ mod tests {
         all.push(("class", None, [CLASS, CLASS_AT_SERVERS, &[SERVICE, RULES]].concat()));
         all.push(("stage", None, [STAGE, &[SPLIT, LENDING, DITHER, WORK, STAGE_NAME]].concat()));
         all.push(("server", None, SERVER.to_vec()));
+        all.push(("edit", None, Vec::new()));
         all.push(("feedback", None, FEEDBACK.to_vec()));
         all.push(("priority", None, PRIORITY.to_vec()));
         all

@@ -1,7 +1,7 @@
 //! Puts the functions of the page's module in an order that packs better.
 //!
 //! wasm-bindgen leaves them sorted by size, so that functions that look alike are far apart. Here each is followed by the
-//! one it has most in common with, and the packed module is 2 % smaller. Nothing else changes: a call is to the same
+//! one it has most in common with, and the packed module is 1 % smaller. Nothing else changes: a call is to the same
 //! function under its new number.
 
 use std::cmp::Reverse;
