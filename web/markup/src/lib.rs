@@ -14,7 +14,7 @@ use proc_macro::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree}
 #[proc_macro]
 pub fn html(input: TokenStream) -> TokenStream {
     let mut reader = Reader::new(input, Span::call_site());
-    let body = reader.nodes(None).unwrap_or_else(|wrong| wrong.report());
+    let body = reader.nodes(None).unwrap_or_else(Wrong::report);
     code("{ let mut __m = crate::view::markup::Markup::new(); __0 __m.done() }", [body])
 }
 
@@ -258,7 +258,7 @@ impl Reader {
                 element.add(tag, name, group.stream());
             }
             Some(value @ TokenTree::Literal(_)) if is_attribute(tag, &name) => {
-                element.fixed.push((name, value))
+                element.fixed.push((name, value));
             }
             Some(value @ TokenTree::Literal(_)) => element.add(tag, name, value.into()),
             Some(TokenTree::Ident(value)) if value.to_string() == "true" => {

@@ -109,12 +109,12 @@ impl Making {
     }
 
     #[inline(never)]
-    fn done(mut self: Box<Self>) -> Html {
+    fn done(&mut self) -> Html {
         match self.inner.children.pop() {
             Some(only) if self.inner.children.is_empty() => only,
             last => {
                 self.inner.children.extend(last);
-                self.inner.close()
+                std::mem::take(&mut self.inner).close()
             }
         }
     }
@@ -177,7 +177,7 @@ impl Markup {
 
     /// All of it.
     #[inline(always)]
-    pub(crate) fn done(self) -> Html {
+    pub(crate) fn done(mut self) -> Html {
         self.0.done()
     }
 
