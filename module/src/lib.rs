@@ -1,7 +1,8 @@
 //! The simulator for JavaScript programs, and what the page hands over: an ES module of its own, without the page.
 //!
 //! `docs/src/module.md` is its documentation, `types.d.ts` its types. It decides nothing: a run here is the core's,
-//! with the digits of the command line. The page loads it only when somebody asks for a report, a file or a QR code.
+//! with the digits of the command line. The page loads it only when somebody asks for a report, a
+//! file or a QR code, or drops a log.
 
 mod columns;
 mod problem;

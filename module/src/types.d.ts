@@ -21,7 +21,7 @@ export interface TidegateError extends Error {
   path?: string;
   /** What the value has to be. */
   rule?: string;
-  /** What was found there, as JSON and cut short. */
+  /** What was found there, as JSON and cut short; of a file that is no log, its first line. */
   value?: string;
 }
 
