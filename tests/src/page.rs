@@ -96,7 +96,8 @@ pub fn browser() -> Browser {
 pub fn open(browser: &Browser, site: &Site, fragment: &str) {
     browser.open("about:blank").expect("blank");
     browser.open(&format!("{}{fragment}", site.url)).expect("the page loads");
-    browser.wait_for("document.querySelector('#headline')?.textContent", SOON).expect("a headline");
+    let says = "document.querySelector('#headline, .verdict')?.textContent || document.querySelector('#live-address')";
+    browser.wait_for(says, SOON).expect("the page says something");
 }
 
 /// Text of an element.
