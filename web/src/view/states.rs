@@ -113,12 +113,12 @@ fn of_notice(app: &App, link: &Link, notice: &Notice) -> Card {
         Notice::Reading(name) => Card { meter: Some(50), ..Card::new(fill(w.reading, &[name]), "") },
         Notice::Log(read) => log(app, link, read),
         Notice::LogBad(name, reason, first_line) => {
-            let pre = if first_line.is_empty() {
-                String::new()
-            } else {
-                format!("{}\n{first_line}", w.log_bad_first)
+            // Without a first line it was never seen: no network for the module, say.
+            let (title, pre) = match first_line.as_str() {
+                "" => (w.log_unread, String::new()),
+                line => (w.log_bad, format!("{}\n{line}", w.log_bad_first)),
             };
-            Card::new(fill(w.log_bad, &[name]), reason).pre(pre).with(vec![file(), dismiss(w.keep_last)])
+            Card::new(fill(title, &[name]), reason).pre(pre).with(vec![file(), dismiss(w.keep_last)])
         }
         Notice::Heavy(events) => {
             let text = fill(w.heavy_about, &[&figures::count(events.round() as u64)]);
