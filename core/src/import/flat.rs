@@ -118,7 +118,6 @@ fn row(bytes: &[u8; ROW], labels: usize) -> Option<TraceRow> {
 mod tests {
     use super::*;
     use crate::import::{Options, parse_trace};
-    use alloc::format;
     use alloc::vec;
 
     const LOG: &[u8] = b"192.0.2.7 - - [10/Oct/2025:13:55:36 +0000] \"GET /a.html HTTP/1.1\" 200 2326\n\
@@ -158,23 +157,6 @@ mod tests {
         ];
         check(rows, vec![String::new(), "b".to_owned()]);
         check(Vec::new(), Vec::new());
-    }
-
-    #[test]
-    fn a_run_of_the_rows_is_the_run_of_the_trace() {
-        use crate::scenario::presets;
-        use crate::sim::Simulation;
-        let mut text = String::from("t_s,class,service_s\n");
-        (0..400).for_each(|n| text.push_str(&format!("0.{n:04},x,0.00{}\n", n % 9)));
-        let (rows, labels) = trace(text.as_bytes());
-        let flat = decode(&encode(&rows, &labels)).expect("our own");
-        let scenario = presets::get("trace-replay").expect("a preset").scenario();
-        let hash = |rows: &[TraceRow], labels: &[String]| {
-            let mut run = Simulation::new(&scenario, 0, Some((rows, labels))).expect("runs");
-            run.run_to_end();
-            run.trace_hash()
-        };
-        assert_eq!(hash(&flat.rows, &flat.labels), hash(&rows, &labels));
     }
 
     #[test]
