@@ -96,7 +96,7 @@ pub fn browser() -> Browser {
 pub fn open(browser: &Browser, site: &Site, fragment: &str) {
     browser.open("about:blank").expect("blank");
     browser.open(&format!("{}{fragment}", site.url)).expect("the page loads");
-    let says = "document.querySelector('#headline, .verdict')?.textContent || document.querySelector('#live-address')";
+    let says = "document.querySelector('#headline, .verdict')?.textContent || document.querySelector('#live-address, #state')";
     browser.wait_for(says, SOON).expect("the page says something");
 }
 
