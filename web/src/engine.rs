@@ -325,13 +325,14 @@ impl Run {
     /// Goes back to the event before the present moment; the frame that rates are then taken against.
     fn step_back(&mut self) -> Frame {
         let (now, events) = (self.shown.now(), self.shown.events());
+        let before_at = self.clamped(now.as_secs_f64() - BEFORE_S);
         let mut frame = Frame::default();
-        let Some(mut sim) =
-            self.snapshot(|sim| sim.events() < events).or_else(|| self.snapshot(|_| true)).cloned()
-        else {
+        let early = self.snapshot(|sim| sim.events() < events && sim.now() <= before_at);
+        let Some(mut sim) = early.or_else(|| self.snapshots.first().map(|(_, sim)| sim)).cloned() else {
             return frame;
         };
         sim.write_decisions(self.explains);
+        while sim.now() < before_at && sim.events() + 1 < events && sim.step() {}
         sim.frame(&mut frame);
         while sim.events() + 1 < events && sim.step() {}
         let before = sim.clone();
@@ -624,6 +625,13 @@ mod tests {
         }
         let before = step(true);
         assert!(before.0 < forth[0].0 && before.1 < forth[0].1, "on to before the moment it began at");
+
+        let mut out = Vec::new();
+        engine.take(Order::StepEvent { run: 1, back: true }, &mut out);
+        let picture = pictures(&out).pop().expect("a picture");
+        let since = picture.before.expect("a frame to take rates against").now;
+        let over = picture.frame.now.as_secs_f64() - since.as_secs_f64();
+        assert!((over - BEFORE_S).abs() < 0.1, "rates are taken over {over} s");
     }
 
     #[test]
