@@ -102,6 +102,13 @@ fn it_plays_a_log_that_is_dropped() {
     browser
         .wait_for("document.querySelector('#hash')?.dataset.hash", SOON)
         .expect("the log is played to its end");
+    let selected = "document.querySelector('[role=tab][aria-selected=true]').textContent";
+    assert_eq!(browser.run(&format!("return {selected};"), &[]).expect("a script"), "Replay a log");
+
+    // The same requests under two policies, which are one as long as nobody changes B.
+    browser.run("document.querySelector('.livebar .button').click();", &[]).expect("Under two policies");
+    let same = "/A ([0-9a-f]{16}) B \\1/.test(document.querySelector('#hashes')?.textContent)";
+    browser.wait_for(same, SOON).expect("both are played to their ends");
     no_complaints(&browser);
 }
 

@@ -252,8 +252,8 @@ pub enum Do {
     PlayHeavy,
     /// Adds an event at the playhead.
     AddEvent,
-    /// Plays the log that was read.
-    PlayLog,
+    /// Plays the log that was read, under one policy or under two.
+    PlayLog(bool),
     /// Gives the first class a small rate.
     RaiseRate,
     /// Whether the link carries the moment.
@@ -833,6 +833,9 @@ impl App {
                 self.text.forget();
                 self.ghost = None;
                 self.with_log = false;
+                if self.mode == Mode::Replay {
+                    self.mode = Mode::Explore;
+                }
                 self.notice = None;
                 self.note_loads();
                 self.section = Some(self.main_section());
@@ -1390,9 +1393,15 @@ impl App {
                     change: Some(Box::new(move |s| edit::add_event(s, at_us))),
                 });
             }
-            Do::PlayLog => {
+            Do::PlayLog(both) => {
                 self.forget_log(ctx);
                 self.play_log();
+                match self.mode {
+                    _ if !self.with_log => {}
+                    Mode::Compare => {}
+                    _ if both => self.set_mode(ctx, Mode::Compare),
+                    _ => self.set_mode(ctx, Mode::Replay),
+                }
             }
             Do::RaiseRate => self.edit(Edit {
                 field: "classes[0].load".to_owned(),

@@ -57,13 +57,13 @@ pub fn page(app: &App, link: &Link) -> Html {
                 { shell::top(app, link) }
                 <main class="main">
                     { shell::live_bar(app, link) }
+                    { replay::view(app, link) }
                     if app.is_comparing() {
                         { compare::view(app, link) }
                     } else {
                         { shell::story(app, link) }
                         { picture::scene(app, link) }
                     }
-                    { replay::view(app, link) }
                     { record::view(app, link) }
                     { states::over(app, link) }
                 </main>

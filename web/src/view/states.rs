@@ -14,7 +14,7 @@ const START: &str = "tidegate play --demo";
 
 /// What a state says, and what can be done about it.
 #[derive(Default)]
-struct Card {
+pub(super) struct Card {
     kind: &'static str,
     title: String,
     text: String,
@@ -25,7 +25,7 @@ struct Card {
 }
 
 impl Card {
-    fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
+    pub(super) fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
         Self { title: title.into(), text: text.into(), ..Self::default() }
     }
 
@@ -34,7 +34,7 @@ impl Card {
         self
     }
 
-    fn with(mut self, buttons: Vec<Html>) -> Self {
+    pub(super) fn with(mut self, buttons: Vec<Html>) -> Self {
         self.buttons = buttons;
         self
     }
@@ -56,7 +56,8 @@ impl Card {
     }
 }
 
-fn button(words: &'static str, first: bool, press: Callback<MouseEvent>) -> Html {
+/// One of the things that can be done.
+pub(super) fn button(words: &'static str, first: bool, press: Callback<MouseEvent>) -> Html {
     html! { <button class={classes!("button", first.then_some("first"))} onclick={press}>{words}</button> }
 }
 
@@ -69,6 +70,8 @@ pub(super) fn over(app: &App, link: &Link) -> Html {
         Some(of_notice(app, link, notice))
     } else if app.mode == Mode::Live {
         live(app, link)
+    } else if let Some(card) = super::replay::before(app) {
+        Some(card)
     } else {
         match app.feed() {
             None => Some(Card { meter: Some(62), ..Card::new(w.loading, w.loading_about) }),
@@ -155,7 +158,8 @@ fn log(app: &App, link: &Link, read: &LogRead) -> Card {
     let mut lines: Vec<String> = told.notes.clone();
     lines.extend(told.first_rejects.iter().map(|(n, why)| fill(w.log_line, &[&n.to_string(), why])));
     Card { kind: "log", ..Card::new(title, text) }.pre(lines.join("\n")).with(vec![
-        button(w.log_play, true, on(link, Do::PlayLog)),
+        button(w.log_play, true, on(link, Do::PlayLog(false))),
+        button(app.prefs.language.replay().both, false, on(link, Do::PlayLog(true))),
         button(w.log_cancel, false, on(link, Do::Dismiss)),
     ])
 }
