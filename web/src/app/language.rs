@@ -20,17 +20,21 @@ impl App {
         if language.is_known() {
             self.prefs.language = language;
             self.dress();
-        } else if let Ok(promise) = load_chinese() {
-            self.wait(ctx, promise, Use::Words);
+        } else {
+            match load_chinese() {
+                Ok(promise) => self.wait(ctx, promise, Use::Words),
+                Err(_) => self.learn(""),
+            }
         }
     }
 
-    /// Takes the words that were loaded.
+    /// Takes the words that were loaded, unless they could not be, or are another version's.
     pub(super) fn learn(&mut self, file: &str) {
         if !words::learn(file) {
             self.say(self.words().no_words.to_owned(), 8000.0);
         } else if self.wanted != self.prefs.language {
             self.prefs.language = self.wanted;
+            self.toast = None;
             self.dress();
         }
     }
