@@ -3,6 +3,7 @@
 pub mod balancing;
 pub mod control;
 pub mod oracle;
+pub mod page;
 pub mod webdriver;
 pub mod wire;
 

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use tidegate_core::frame::Frame;
+use tidegate_core::link;
 use tidegate_core::scenario::edits::{apply, difference};
 use tidegate_core::scenario::v1::{EditV1, ScenarioV1, SetV1};
 use tidegate_core::scenario::{Scenario, parse, parse_json, presets};
@@ -483,4 +484,55 @@ fn edits_come_in_order_and_within_the_run() {
     check(&[5, 4], Some("edits[1].at_us: at least the one before (5), found 4"));
     check(&[1001], Some("edits[0].at_us: at most horizon_us (1000), found 1001"));
     check(&[1; 65], Some("edits: at most 64 entries, found 65"));
+}
+
+/// Paths and values of the numbers in `value` that stand at `path`.
+fn numbers(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
+    match value {
+        Value::Number(number) => found.extend(number.as_f64().map(|n| (path.to_owned(), n))),
+        Value::Array(all) => {
+            for (i, one) in all.iter().enumerate() {
+                numbers(one, &format!("{path}[{i}]"), found);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, one) in fields {
+                numbers(one, &format!("{path}.{key}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_link_of_every_preset_with_edits_is_short() {
+    /// What chats and mails take without breaking it.
+    const LONGEST: usize = 800;
+    const EDITS: usize = 5;
+    for preset in presets::ALL {
+        let mut wire = preset.scenario().wire().clone();
+        let value: Value = serde_json::from_str(preset.json).expect("a preset is JSON");
+        let mut places = Vec::new();
+        for part in ["stages", "classes", "servers"] {
+            numbers(&value[part], part, &mut places);
+        }
+        let mut before = wire.clone();
+        for ((path, number), factor) in
+            [1.25, 2.5, 5.0].iter().flat_map(|f| places.iter().map(move |p| (p, f)))
+        {
+            let set = set(&[(path, json!((number * factor).ceil() as u64))]);
+            let Ok(after) = apply(&before, &set) else { continue };
+            before = after;
+            let at_us = (wire.edits.len() as u64 + 1) * (wire.run.horizon_us / 7);
+            wire.edits.push(EditV1 { at_us, set });
+            if wire.edits.len() == EDITS {
+                break;
+            }
+        }
+        assert_eq!(wire.edits.len(), EDITS, "{}", preset.name);
+        let link = link::encode(scenario(&wire).wire());
+        let whole = format!("https://tidegate.example/play/#{link}&at=117.5&h=0123456789abcdef");
+        assert!(whole.len() < LONGEST, "{}: {} characters: {whole}", preset.name, whole.len());
+        assert_eq!(link::open(&link).expect("opens").parsed.wire, wire, "{}", preset.name);
+    }
 }

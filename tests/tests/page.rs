@@ -5,90 +5,12 @@
 //! (`TIDEGATE_CHROMIUM`, `TIDEGATE_CHROMEDRIVER`, `TIDEGATE_BINARY`).
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
-use tidegate_tests::webdriver::Browser;
-
-/// The machine may be busy with other checks.
-const SOON: Duration = Duration::from_secs(60);
-
-fn path(name: &str) -> PathBuf {
-    let value = std::env::var_os(name);
-    PathBuf::from(value.unwrap_or_else(|| panic!("{name} is not set: run `cargo xtask test`")))
-}
-
-/// `tidegate play` on a free port; it ends with the value.
-struct Site {
-    child: Child,
-    url: String,
-}
-
-impl Site {
-    fn start() -> Self {
-        let mut child = Command::new(path("TIDEGATE_BINARY"))
-            .args(["play", "--listen", "127.0.0.1:0"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary starts");
-        let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        let (tell, told) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in lines.map_while(Result::ok) {
-                let _ = tell.send(line);
-            }
-        });
-        let url = loop {
-            let line = told.recv_timeout(SOON).expect("the binary says its address");
-            if let Some(at) = line.find("http://") {
-                let end =
-                    line[at..].find("/").map_or(0, |_| line[at + 7..].find('/').map_or(0, |slash| slash + 8));
-                break line[at..at + end].to_owned();
-            }
-        };
-        Self { child, url }
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn browser() -> Browser {
-    let browser =
-        Browser::start(&path("TIDEGATE_CHROMIUM"), &path("TIDEGATE_CHROMEDRIVER")).expect("a browser");
-    browser.resize(1440, 900).expect("a window");
-    browser
-}
-
-/// Opens an address of the page anew: a changed fragment alone would not load it again.
-fn open(browser: &Browser, site: &Site, fragment: &str) {
-    browser.open("about:blank").expect("blank");
-    browser.open(&format!("{}{fragment}", site.url)).expect("the page loads");
-    browser.wait_for("document.querySelector('#headline')?.textContent", SOON).expect("a headline");
-}
-
-fn text(browser: &Browser, selector: &str) -> String {
-    let script = "return document.querySelector(arguments[0])?.textContent ?? null;";
-    let value = browser.run(script, &[json!(selector)]).expect("a script");
-    value.as_str().unwrap_or_else(|| panic!("no element {selector}")).to_owned()
-}
-
-fn no_complaints(browser: &Browser) {
-    let lines = browser.console().expect("the console");
-    let bad: Vec<_> = lines.iter().filter(|line| line.level == "SEVERE" || line.level == "WARNING").collect();
-    assert!(bad.is_empty(), "the console has {bad:?}");
-}
+use std::process::Command;
+use tidegate_tests::page::{SOON, Site, browser, given, no_complaints, open, text};
 
 /// Hash of a scenario as the command line prints it.
 fn hash_by_command(scenario: &str) -> String {
-    let output = Command::new(path("TIDEGATE_BINARY"))
+    let output = Command::new(given("TIDEGATE_BINARY"))
         .args(["simulate", scenario, "--format", "json"])
         .output()
         .expect("the binary runs");

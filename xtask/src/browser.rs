@@ -1,13 +1,21 @@
-//! Finds the programs that run the module outside of the native binary: Chromium with its driver, and Node.
+//! Finds the programs that run the module outside of the native binary: Chromium with its driver, and Node. Also axe, which
+//! looks for what keeps people from using a page.
 
 use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::{packages, process};
+use crate::workspace::Workspace;
+use crate::{packages, process, say};
 
 const CHROMIUM_NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const DRIVER_NAMES: &[&str] = &["chromedriver", "chromium.chromedriver"];
+
+/// Only tests load it; nothing of it is handed on, so that its licence (MPL-2.0) asks for nothing.
+const AXE: &str = "axe-core@4.14.1";
+const AXE_LIMIT: Duration = Duration::from_secs(180);
 
 /// A browser and the program that drives it.
 pub(crate) struct Browser {
@@ -41,6 +49,30 @@ pub(crate) fn node() -> Result<PathBuf> {
     }
     packages::install("Node, which runs the module without a browser", &["nodejs"])?;
     first(&["node", "nodejs"]).context("nodejs is installed, but not on the search path")
+}
+
+/// Finds or installs the script of axe, below `target`.
+///
+/// # Errors
+/// With the command that would help.
+pub(crate) fn axe(workspace: &Workspace) -> Result<PathBuf> {
+    let folder = workspace.target.join("npm").join(AXE);
+    let script = folder.join("node_modules/axe-core/axe.min.js");
+    if script.is_file() {
+        return Ok(script);
+    }
+    if process::find("npm").is_none() {
+        packages::install("npm, which installs the checker of accessibility", &["npm"])?;
+    }
+    say::heading(&format!("Installing {AXE}"));
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--prefix"])
+        .arg(&folder)
+        .arg(AXE);
+    let by_hand = format!("npm install --ignore-scripts --no-save --prefix {} {AXE}", folder.display());
+    process::run_within(&mut npm, AXE_LIMIT)
+        .map_err(|error| say::with_remedy(&format!("{AXE} could not be installed: {error}"), &by_hand))?;
+    script.is_file().then_some(script).with_context(|| format!("{AXE} has no axe.min.js"))
 }
 
 fn first(names: &[&str]) -> Option<PathBuf> {

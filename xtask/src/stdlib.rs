@@ -1,8 +1,7 @@
 //! Builds the standard library for WebAssembly, once, where the distribution ships only its source.
 //!
-//! The result is a private sysroot in `target/wasm-std/<release>-<commit>-<feature>`; every project build is then an ordinary
-//! stable build with `--sysroot`. Building std anew in each project build (`-Z build-std`) also works, but repeats it for
-//! each profile, and the switch that allows it would reach every dependency's build script.
+//! The result is a private sysroot in `target/wasm-std/<release>-<commit>-<how>`; project builds name it with `--sysroot`.
+//! Building std anew in each project build (`-Z build-std`) also works, but repeats it for each profile.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +15,15 @@ use crate::{files, process, say};
 
 /// Name of the crate whose only purpose is to depend on std.
 const PROBE: &str = "probe";
-/// What the library is built for; part of the folder's name, so that a library built otherwise is not taken for it. The
-/// page downloads what it uses of std: sorting and formatting by the plain algorithms are a fraction of the fast ones.
+/// What the library is built for. The page downloads what it uses of std: sorting and formatting by the plain algorithms are
+/// a fraction of the fast ones.
 const SIZE: &str = "optimize_for_size";
+/// How a panic ends in the browser: at once, without a message. Making messages that nobody sees is 4 % of the page. It has
+/// to be the same in all that is linked together, so builds that use this library need the same words.
+pub(crate) const SILENT_PANIC: &str = "-Zunstable-options -Cpanic=immediate-abort";
+/// What lets a stable compiler take [`SILENT_PANIC`] and `-Zbuild-std`. Build scripts see it too and could choose code for
+/// later compilers; the lock file says which they are, and CI builds them so.
+pub(crate) const UNLOCK: (&str, &str) = ("RUSTC_BOOTSTRAP", "1");
 
 impl Target {
     /// The parts of the standard library that a build for this target needs.
@@ -26,6 +31,22 @@ impl Target {
         match self {
             Self::Browser => "std,panic_abort",
             Self::Bare => "core,alloc",
+        }
+    }
+
+    /// The words for the compiler that all builds for this target have in common.
+    pub(crate) fn flags(self) -> &'static str {
+        match self {
+            Self::Browser => SILENT_PANIC,
+            Self::Bare => "",
+        }
+    }
+
+    /// How its library is built, as part of the folder's name: one built otherwise is not taken for it.
+    fn how(self) -> String {
+        match self {
+            Self::Browser => format!("{SIZE}-silent"),
+            Self::Bare => SIZE.to_owned(),
         }
     }
 }
@@ -41,7 +62,7 @@ pub(crate) fn ensure(
     linker: &Path,
 ) -> Result<PathBuf> {
     // A security update of the compiler changes the commit, and with it the folder.
-    let key = format!("{}-{}-{SIZE}", version.release, version.commit);
+    let key = format!("{}-{}-{}", version.release, version.commit, target.how());
     let sysroot = workspace.target.join("wasm-std").join(key);
     let ready = sysroot.join(format!("{}.ready", target.triple()));
     if ready.is_file() {
@@ -62,11 +83,10 @@ fn build(target: Target, linker: &Path, sysroot: &Path) -> Result<()> {
     write_probe(&probe)?;
     let mut cargo = debian_cargo(&probe);
     cargo
-        // build-std is an unstable switch; it reaches only this probe, which has no build script.
-        .env("RUSTC_BOOTSTRAP", "1")
+        .env(UNLOCK.0, UNLOCK.1)
         .env(target.variable("LINKER"), linker)
         // Bitcode is for the link-time optimisation of the builds that use this library.
-        .env(target.variable("RUSTFLAGS"), "-Cembed-bitcode=yes")
+        .env(target.variable("RUSTFLAGS"), format!("-Cembed-bitcode=yes {}", target.flags()))
         .args(["build", "--release", "--target", target.triple(), "--target-dir", "t"])
         .arg(format!("-Zbuild-std={}", target.parts()))
         .arg(format!("-Zbuild-std-features={SIZE}"));

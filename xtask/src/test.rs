@@ -149,5 +149,7 @@ fn page_in_browser(workspace: &Workspace) -> Result<()> {
     let mut cargo = process::host_cargo(&workspace.root);
     cargo.env("TIDEGATE_CHROMIUM", &found.chromium).env("TIDEGATE_CHROMEDRIVER", &found.driver);
     cargo.env("TIDEGATE_BINARY", workspace.binary("release"));
-    process::run(cargo.args(["test", "--workspace", "--test", "page", "--", "--ignored", "--test-threads=1"]))
+    cargo.env("TIDEGATE_AXE", browser::axe(workspace)?);
+    cargo.args(["test", "--workspace", "--test", "page", "--test", "access", "--test", "looks"]);
+    process::run(cargo.args(["--", "--ignored", "--test-threads=1"]))
 }

@@ -93,7 +93,11 @@ impl WasmToolchain {
             Self::Debian(target, debian) => {
                 let mut command = debian_cargo(&workspace.root);
                 command.env(target.variable("LINKER"), &debian.linker);
-                command.env(target.variable("RUSTFLAGS"), format!("--sysroot={}", debian.sysroot.display()));
+                let flags = format!("--sysroot={} {}", debian.sysroot.display(), target.flags());
+                command.env(target.variable("RUSTFLAGS"), flags);
+                if !target.flags().is_empty() {
+                    command.env(stdlib::UNLOCK.0, stdlib::UNLOCK.1);
+                }
                 command
             }
         }
@@ -126,6 +130,11 @@ impl WasmToolchain {
                 packages::install("the linter of Debian's compiler", &[DEBIAN_LINTER_PACKAGE])
             }
         }
+    }
+
+    /// Whether its std is built for size, as the page's budget supposes.
+    pub(crate) fn is_for_size(&self) -> bool {
+        matches!(self, Self::Debian(..))
     }
 
     /// Which compiler this is, for people.

@@ -1,5 +1,6 @@
 //! Compare: two small pictures of the same moment, and the table of what many runs of both say.
 
+use super::markup::html;
 use super::{Link, glyph, on};
 use crate::app::compare::{Do as Ask, Shown};
 use crate::app::{App, Do, Section};
@@ -32,7 +33,7 @@ pub(super) fn view(app: &App, link: &Link) -> Html {
         };
         html! {
             <div class={classes!("side", edited.then_some("edited"))}>
-                <button class="sidehead" aria-label={if b == 1 { c.edit_b } else { c.edit_a }}
+                <button class="sidehead" title={if b == 1 { c.edit_b } else { c.edit_a }}
                     onclick={on(link, Do::Compare(Ask::Show(Some(b == 1))))}>
                     <i class={classes!("tag", (b == 1).then_some("b"))}>{SIDES[b]}</i>
                     <span>{about}</span>

@@ -91,7 +91,7 @@ pub(super) fn frame(
 pub(super) fn copyable(app: &App, link: &Link, id: &'static str, text: String, first: bool) -> Html {
     html! {
         <div class="code">
-            <code {id}>{ &text }</code>
+            <code {id} tabindex="0">{ &text }</code>
             <button data-first={first.then_some("")} onclick={on(link, Do::Copy(text.clone()))}>{ app.words().copy }</button>
         </div>
     }
