@@ -21,7 +21,7 @@ macro_rules! labels {
 
         #[allow(non_upper_case_globals)] // in tables they look like the page's other words
         impl Word {
-            $(#[doc = $english] pub const $key: Self = Self(Number::$key as u16);)*
+            $(#[doc = concat!("“", $english, "”")] pub const $key: Self = Self(Number::$key as u16);)*
         }
 
         pub(crate) const COUNT: usize = [$(Number::$key as u16),*].len();

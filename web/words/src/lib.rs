@@ -96,7 +96,7 @@ macro_rules! words {
         /// Words of one language.
         #[derive(Debug)]
         pub struct $name {
-            $(#[doc = $english] pub $key: &'static str,)*
+            $(#[doc = concat!("“", $english, "”")] pub $key: &'static str,)*
         }
 
         impl $name {
