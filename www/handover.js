@@ -1,5 +1,5 @@
-// What the page hands over: pictures, tables and files. Loaded when the first of them is asked for; the digits of reports
-// come from the simulator's own module, which runs apart in a worker.
+// What the page hands over, pictures, tables and files, and the way to the simulator's own module, which runs apart in a
+// worker: it makes the digits of reports and reads logs. Loaded when the first of them is asked for.
 
 import { draw } from "./svg.js";
 
@@ -62,24 +62,32 @@ let worker;
 const waiting = new Map();
 let asked = 0;
 
+function start() {
+  worker = new Worker(new URL("./module/run.js", import.meta.url), { type: "module" });
+  worker.onmessage = ({ data: { id, done, failed } }) => {
+    const { resolve, reject } = waiting.get(id);
+    waiting.delete(id);
+    failed ? reject(Object.assign(new Error(failed.message), failed)) : resolve(done);
+    // A log may have been large, and the memory of a module never shrinks.
+    if (done?.rows && !waiting.size) end();
+  };
+  worker.onerror = () => {
+    waiting.forEach(({ reject }) => reject(new Error("module/run.js")));
+    waiting.clear();
+    end();
+  };
+}
+
+function end() {
+  worker.terminate();
+  worker = undefined;
+}
+
 /** Has the module do `what` (see module/run.js) with a scenario or text, and a log if the run plays one. */
-export async function make(what, text, file) {
-  if (!worker) {
-    worker = new Worker(new URL("./module/run.js", import.meta.url), { type: "module" });
-    worker.onmessage = ({ data: { id, done, failed } }) => {
-      const { resolve, reject } = waiting.get(id);
-      waiting.delete(id);
-      failed ? reject(Object.assign(new Error(failed.message), failed)) : resolve(done);
-    };
-    worker.onerror = () => {
-      waiting.forEach(({ reject }) => reject(new Error("module/run.js")));
-      waiting.clear();
-      worker = undefined;
-    };
-  }
-  const recorded = file && new Uint8Array(await file.arrayBuffer());
+export function make(what, text, file) {
+  if (!worker) start();
   return new Promise((resolve, reject) => {
     waiting.set(++asked, { resolve, reject });
-    worker.postMessage({ id: asked, what, text, recorded });
+    worker.postMessage({ id: asked, what, text, file });
   });
 }

@@ -1,7 +1,8 @@
 //! The simulator for JavaScript programs, and what the page hands over: an ES module of its own, without the page.
 //!
 //! `docs/src/module.md` is its documentation, `types.d.ts` its types. It decides nothing: a run here is the core's,
-//! with the digits of the command line. The page loads it only when somebody asks for a report, a file or a QR code.
+//! with the digits of the command line. The page loads it only when somebody asks for a report, a
+//! file or a QR code, or drops a log.
 
 mod columns;
 mod problem;
@@ -12,7 +13,7 @@ use js_sys::{Float64Array, JSON, Reflect, Uint8Array};
 use problem::Problem;
 use serde_json::json;
 use tidegate_core::frame::Frame;
-use tidegate_core::import::{Options, Placement, ServiceModel, parse_trace};
+use tidegate_core::import::{Options, Summary, Trace, flat, parse_trace};
 use tidegate_core::link;
 use tidegate_core::report::Report;
 use tidegate_core::scenario::{self, Parsed};
@@ -26,8 +27,8 @@ const TYPES: &str = include_str!("types.d.ts");
 
 /// Largest seed that a JavaScript number holds exactly, and one.
 const SEEDS: f64 = 9_007_199_254_740_992.0;
-/// Seed of the places of arrivals of which only the second is known, as on the page.
-const PLACEMENT_SEED: u64 = 1;
+/// So much of the first line of a file that is no log is told, in bytes.
+const FIRST_LINE: usize = 200;
 
 /// A value that JSON has a word for, as a JavaScript value.
 fn to_js(text: &str) -> JsValue {
@@ -68,16 +69,35 @@ fn whole(options: &JsValue, name: &str, below: f64, rule: &str) -> Result<Option
     }
 }
 
-/// Bytes of the recorded traffic that was given.
+/// Bytes of the recorded traffic that was given, if any.
 fn recorded(options: &JsValue) -> Result<Option<Vec<u8>>, Problem> {
-    let Some(value) = option(options, "recorded") else { return Ok(None) };
+    option(options, "recorded").map(|value| bytes_of(&value, "options.recorded")).transpose()
+}
+
+/// Bytes of a text or of bytes.
+fn bytes_of(value: &JsValue, path: &str) -> Result<Vec<u8>, Problem> {
     if let Some(text) = value.as_string() {
-        return Ok(Some(text.into_bytes()));
+        return Ok(text.into_bytes());
     }
     match value.dyn_ref::<Uint8Array>() {
-        Some(bytes) => Ok(Some(bytes.to_vec())),
-        None => Err(Problem::at("options.recorded", "a text or a Uint8Array", &shown(&value))),
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => Err(Problem::at(path, "a text or a Uint8Array", &shown(value))),
     }
+}
+
+/// How recorded traffic is to be read.
+fn reading(options: &JsValue) -> Options<'static> {
+    let as_playground = option(options, "asPlayground").is_some_and(|on| on.is_truthy());
+    if as_playground { Options::to_play() } else { Options::default() }
+}
+
+/// Reads recorded traffic; the error shows its first line.
+fn trace(bytes: &[u8], options: &JsValue, path: &str) -> Result<Trace, Problem> {
+    parse_trace(bytes, &reading(options)).map_err(|error| {
+        let first = bytes.split(|&b| b == b'\n').next().unwrap_or_default();
+        let first = String::from_utf8_lossy(&first[..first.len().min(FIRST_LINE)]);
+        Problem::text(path, error.to_string()).showing(first.into_owned())
+    })
 }
 
 /// One run, from its beginning to its end.
@@ -111,21 +131,8 @@ impl Simulation {
         let replication =
             whole(options, "replication", 4_294_967_296.0, "a whole number from 0 to 2^32 - 1")?;
         let scenario = parsed.check()?;
-        let as_playground = option(options, "asPlayground").is_some_and(|on| on.is_truthy());
-        let reading = if as_playground {
-            Options {
-                placement: Some(Placement::Random { seed: PLACEMENT_SEED }),
-                service: Some(ServiceModel::default()),
-                ..Options::default()
-            }
-        } else {
-            Options::default()
-        };
         let trace = match recorded(options)? {
-            Some(bytes) => Some(
-                parse_trace(&bytes, &reading)
-                    .map_err(|e| Problem::text("options.recorded", e.to_string()))?,
-            ),
+            Some(bytes) => Some(trace(&bytes, options, "options.recorded")?),
             None => None,
         };
         let rows = trace.as_ref().map(|trace| (trace.rows.as_slice(), trace.labels.as_slice()));
@@ -234,6 +241,23 @@ impl Simulation {
     pub fn report_csv(&mut self) -> String {
         self.report_of_all().to_csv()
     }
+}
+
+/// What a log or trace holds, and its rows as the page's workers take them.
+///
+/// # Errors
+/// Why it is none; the error's `value` is its first line.
+#[wasm_bindgen(js_name = readTrace, unchecked_return_type = "Recording")]
+pub fn read_trace(
+    #[wasm_bindgen(unchecked_param_type = "Uint8Array | string")] recorded: &JsValue,
+    #[wasm_bindgen(unchecked_optional_param_type = "Options")] options: &JsValue,
+) -> Result<JsValue, JsValue> {
+    let bytes = bytes_of(recorded, "recorded")?;
+    let trace = trace(&bytes, options, "recorded")?;
+    let read = to_js(&Summary::of(&trace).to_json().to_string());
+    let rows = Uint8Array::from(flat::encode(&trace.rows, &trace.labels).as_slice());
+    Reflect::set(&read, &"flat".into(), &rows)?;
+    Ok(read)
 }
 
 /// The built-in scenarios.

@@ -25,6 +25,14 @@ impl Problem {
         let place = Some([path.to_owned(), why.clone(), String::new()]);
         Self { message: why, place }
     }
+
+    /// The same, with what was found there.
+    pub(crate) fn showing(mut self, what: String) -> Self {
+        if let Some([.., found]) = &mut self.place {
+            *found = what;
+        }
+        self
+    }
 }
 
 impl From<ScenarioError> for Problem {
@@ -69,5 +77,7 @@ mod tests {
         assert!(!rule.is_empty() && !found.is_empty());
         let [path, _, found] = Problem::at("options.seed", "a whole number", "-1").place.expect("a place");
         assert_eq!((path.as_str(), found.as_str()), ("options.seed", "-1"));
+        let shown = Problem::text("recorded", "no log".into()).showing("Shall I".into());
+        assert_eq!(shown.place, Some(["recorded", "no log", "Shall I"].map(str::to_owned)));
     }
 }

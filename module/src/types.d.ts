@@ -21,7 +21,7 @@ export interface TidegateError extends Error {
   path?: string;
   /** What the value has to be. */
   rule?: string;
-  /** What was found there, as JSON and cut short. */
+  /** What was found there, as JSON and cut short; of a file that is no log, its first line. */
   value?: string;
 }
 
@@ -47,3 +47,25 @@ export interface Opened {
 
 /** The report, as `tidegate simulate --format json` prints it; see "Command line" in the book for its fields. */
 export type Report = Record<string, any>;
+
+/** What a log or trace holds. */
+export interface Recording {
+  /** What it was taken for: `access`, `table`, `jsonl` or `counts`. */
+  format: string;
+  /** Requests understood, and lines that were not. */
+  rows: number;
+  rejects: number;
+  /** The first of those lines: number and reason. */
+  first_rejects: [number, string][];
+  /** The most frequent labels, and how many rows bear each. */
+  labels: [string, number][];
+  /** Seconds from the start to the last arrival. */
+  span_s: number;
+  /** Rows with a service time, and their mean in seconds. */
+  timed: number;
+  mean_service_s: number;
+  /** What was assumed. */
+  notes: string[];
+  /** The rows in the layout of `core/src/import/flat.rs`, for the page's workers. */
+  flat: Uint8Array;
+}

@@ -1,7 +1,7 @@
 //! The page in a browser, as the checks of it begin.
 
 use crate::webdriver::Browser;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -96,7 +96,7 @@ pub fn browser() -> Browser {
 pub fn open(browser: &Browser, site: &Site, fragment: &str) {
     browser.open("about:blank").expect("blank");
     browser.open(&format!("{}{fragment}", site.url)).expect("the page loads");
-    let says = "document.querySelector('#headline, .verdict')?.textContent || document.querySelector('#live-address')";
+    let says = "document.querySelector('#headline, .verdict')?.textContent || document.querySelector('#live-address, #state')";
     browser.wait_for(says, SOON).expect("the page says something");
 }
 
@@ -119,4 +119,19 @@ pub fn no_complaints(browser: &Browser) {
     let lines = browser.console().expect("the console");
     let bad: Vec<_> = lines.iter().filter(|line| line.level == "SEVERE" || line.level == "WARNING").collect();
     assert!(bad.is_empty(), "the console has {bad:?}");
+}
+
+/// Hash of a scenario as the command line prints it.
+///
+/// # Panics
+/// When it prints none.
+#[must_use]
+pub fn hash_by_command(scenario: &str) -> String {
+    let output = Command::new(given("TIDEGATE_BINARY"))
+        .args(["simulate", scenario, "--format", "json"])
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a JSON report");
+    report["trace_hash"].as_str().expect("a hash").to_owned()
 }

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tidegate_core::import::{
-    AccessLine, Format, Options, Placement, Prefix, ServiceModel, TokenModel, Trace, parse_counts,
-    parse_trace,
+    AccessLine, Format, Options, Placement, Prefix, ServiceModel, TokenModel, Trace, TraceRow, flat,
+    parse_counts, parse_trace,
 };
 use tidegate_core::measure::Summary;
 
@@ -26,6 +26,10 @@ fn load(name: &str) -> Option<Vec<u8>> {
 fn import(bytes: &[u8], options: &Options<'_>) -> Trace {
     let trace = parse_trace(bytes, options).unwrap_or_else(|e| panic!("{e}"));
     assert!(trace.rows.is_sorted_by_key(|row| row.at), "rows are in order of arrival");
+    let played = flat::decode(&flat::encode(&trace.rows, &trace.labels)).expect("our own");
+    let bare = |row: &TraceRow| TraceRow { bytes: None, ..*row };
+    assert!(trace.rows.iter().map(bare).eq(played.rows), "rows are the same in the page's workers");
+    assert_eq!(trace.labels, played.labels);
     trace
 }
 

@@ -86,13 +86,15 @@ fn pixels(png: &[u8]) -> (usize, usize, Vec<[u8; 3]>) {
     (info.width as usize, info.height as usize, colours)
 }
 
-/// Waits until two pictures in a row are the same.
+/// Waits until four pictures in a row are the same.
 fn still(browser: &Browser) -> Vec<u8> {
     let mut last = browser.screenshot().expect("a picture");
-    for _ in 0..40 {
-        std::thread::sleep(std::time::Duration::from_millis(150));
+    let mut same = 1;
+    for _ in 0..120 {
+        std::thread::sleep(std::time::Duration::from_millis(250));
         let next = browser.screenshot().expect("a picture");
-        if next == last {
+        same = if next == last { same + 1 } else { 1 };
+        if same == 4 {
             return next;
         }
         last = next;
@@ -123,13 +125,10 @@ fn it_looks_as_it_did_in_both_themes_and_languages_and_three_widths() {
                     open(&browser, &site, &format!("{address}&play=0&theme={theme}&lang={language}"));
                     browser
                         .wait_for(
-                            "document.querySelector('#hash')?.dataset.hash || location.hash.includes('cmp')",
+                            "!document.querySelector('#state') && (document.querySelector('#hash')?.dataset.hash || document.querySelectorAll('.versus canvas').length === 2)",
                             SOON,
                         )
                         .expect("the whole run is computed");
-                    browser
-                        .run("document.querySelector('#hash')?.closest('.toast')?.remove();", &[])
-                        .expect("a script");
                     let shot = still(&browser);
                     let seen = Squares::of(&shot);
                     if std::env::var_os("TIDEGATE_BLESS").is_some() {

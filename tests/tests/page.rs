@@ -4,20 +4,8 @@
 //! Ignored by default: `cargo xtask test` builds what it needs and says where browser and binary are
 //! (`TIDEGATE_CHROMIUM`, `TIDEGATE_CHROMEDRIVER`, `TIDEGATE_BINARY`).
 
-use serde_json::{Value, json};
-use std::process::Command;
-use tidegate_tests::page::{SOON, Site, browser, given, no_complaints, open, text};
-
-/// Hash of a scenario as the command line prints it.
-fn hash_by_command(scenario: &str) -> String {
-    let output = Command::new(given("TIDEGATE_BINARY"))
-        .args(["simulate", scenario, "--format", "json"])
-        .output()
-        .expect("the binary runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: Value = serde_json::from_slice(&output.stdout).expect("a JSON report");
-    report["trace_hash"].as_str().expect("a hash").to_owned()
-}
+use serde_json::json;
+use tidegate_tests::page::{SOON, Site, browser, hash_by_command, no_complaints, open, text};
 
 #[test]
 #[ignore = "needs a browser and a built page: cargo xtask test"]

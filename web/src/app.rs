@@ -23,8 +23,9 @@ use crate::history::{Flag, Plot, flags};
 use crate::layout;
 use crate::link as share;
 use crate::live::{self, Live};
+use crate::log::LogRead;
 use crate::prefs::{Prefs, ThemeChoice};
-use crate::protocol::{Answer, LogRead, Note, Numbers, Order};
+use crate::protocol::{Answer, Note, Numbers, Order};
 use crate::story::{self, Story};
 use crate::view;
 use crate::words::{Language, Words, fill};
@@ -37,6 +38,8 @@ use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement, KeyboardEvent, MessageEvent};
 use yew::prelude::*;
 
+/// What is larger is no scenario file, in bytes.
+const LONGEST_SCENARIO_FILE: f64 = 262_144.0;
 /// Text is rendered this often, in milliseconds.
 const TEXT_MS: f64 = 250.0;
 /// The story changes at most this often.
@@ -582,7 +585,7 @@ impl Component for App {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Paint(now) => return self.tick(ctx, now),
-            Msg::Heard(worker, event) => return self.hear_from(ctx, worker, &event.data()),
+            Msg::Heard(worker, event) => return self.hear_from(worker, &event.data()),
             Msg::Broke(reason) => self.notice = Some(Notice::Broke(reason)),
             Msg::Resized => {
                 self.layout_due = true;
@@ -607,7 +610,7 @@ impl Component for App {
             }
             Msg::Typed => self.typing = None,
             Msg::File(file) => self.read_file(ctx, &file),
-            Msg::FileRead(name, content) => self.take_file(&name, content),
+            Msg::FileRead(name, content) => self.take_file(ctx, name, content),
             Msg::DragOver(over) => {
                 let changed = self.dragging != over;
                 self.dragging = over;
@@ -952,6 +955,7 @@ impl App {
             Some(Answer::Ready) => {
                 self.worker_ready = true;
                 self.greet();
+                self.send_rows();
                 for order in core::mem::take(&mut self.orders) {
                     self.order(order);
                 }
@@ -980,17 +984,6 @@ impl App {
                     let found = short_hash(hash);
                     claim.verdict = Some((found == claim.hash, found));
                 }
-                true
-            }
-            Some(Answer::Log(_) | Answer::LogRefused { .. }) if self.is_beside() => false,
-            Some(Answer::Log(read)) => {
-                self.handover.log = self.handover.file.take();
-                self.notice = Some(Notice::Log(Box::new(read.clone())));
-                self.log = Some(read);
-                true
-            }
-            Some(Answer::LogRefused { name, reason, first_line }) => {
-                self.notice = Some(Notice::LogBad(name, reason, first_line));
                 true
             }
             Some(Answer::Refused { .. } | Answer::Done { .. }) => false,
@@ -1442,7 +1435,7 @@ impl App {
             Do::Text(command) => self.text(ctx, command),
             Do::Tour(command) => self.tour(ctx, command),
             Do::Record(command) => self.record(ctx, command),
-            Do::Replay(command) => self.replay(ctx, command),
+            Do::Replay(command) => self.replay(command),
         }
     }
 
@@ -1591,7 +1584,10 @@ impl App {
         self.dialog = None;
         let name = file.name();
         self.notice = Some(Notice::Reading(name.clone()));
-        self.handover.file = Some(file.clone());
+        self.replay.file = Some(file.clone());
+        if file.size() > LONGEST_SCENARIO_FILE {
+            return self.read_log(ctx);
+        }
         let buffer = file.array_buffer();
         ctx.link().send_future(async move {
             let content = match wasm_bindgen_futures::JsFuture::from(buffer).await {
@@ -1602,39 +1598,32 @@ impl App {
         });
     }
 
-    fn take_file(&mut self, name: &str, content: Result<Vec<u8>, String>) {
+    fn take_file(&mut self, ctx: &Context<Self>, name: String, content: Result<Vec<u8>, String>) {
         let bytes = match content {
             Ok(bytes) => bytes,
             Err(reason) => {
-                self.notice = Some(Notice::LogBad(name.to_owned(), reason, String::new()));
+                self.notice = Some(Notice::LogBad(name, reason, String::new()));
                 return;
             }
         };
         // A scenario file or a saved link opens as such; everything else is a log.
-        if let Some(text) = scenario_text(&bytes) {
-            match share::open(text) {
-                Ok(parsed) => {
-                    self.open(parsed, None, 0.0);
-                    self.write_address(true);
-                }
-                Err(share::Refusal::Newer(newer)) => self.notice = Some(Notice::Newer(newer)),
-                Err(share::Refusal::Damaged(reason) | share::Refusal::Bad(reason)) => {
-                    self.notice = Some(Notice::Bad(reason));
-                }
+        let Some(text) = scenario_text(&bytes) else { return self.read_log(ctx) };
+        match share::open(text) {
+            Ok(parsed) => {
+                self.open(parsed, None, 0.0);
+                self.write_address(true);
             }
-            return;
-        }
-        self.order(Order::ReadLog { name: name.to_owned() });
-        let array = js_sys::Uint8Array::from(bytes.as_slice()).buffer();
-        if let Some(worker) = &self.worker {
-            let _ = worker.post_message_with_transfer(&array, &js_sys::Array::of1(&array));
+            Err(share::Refusal::Newer(newer)) => self.notice = Some(Notice::Newer(newer)),
+            Err(share::Refusal::Damaged(reason) | share::Refusal::Bad(reason)) => {
+                self.notice = Some(Notice::Bad(reason));
+            }
         }
     }
 
     fn play_log(&mut self) {
         let Some(log) = self.log.clone() else { return };
         // A scenario that waits for this log takes it as it is.
-        let contents = log.contents();
+        let contents = &log.told.contents;
         let fits = matches!(self.notice, Some(Notice::Log(_))) && contents.fits(&self.parsed.wire);
         let mut parsed = self.parsed.clone();
         if !fits {
@@ -1649,11 +1638,11 @@ impl App {
                 self.remember_edit();
                 self.parsed = parsed;
                 // Minutes to days of traffic: about a minute to watch.
-                self.speed = speed_to_watch(log.span_s, 90.0);
+                self.speed = speed_to_watch(contents.span_s, 90.0);
                 self.preset = None;
                 self.claim = None;
                 self.ghost = None;
-                self.with_log = true;
+                self.adopt_log();
                 self.notice = None;
                 self.playing = !self.prefs.still;
                 self.section = Some(Section::Traffic);
@@ -1821,10 +1810,9 @@ fn base_url() -> String {
 /// Text of a scenario file or link, if the bytes look like one rather than like a log.
 fn scenario_text(bytes: &[u8]) -> Option<&str> {
     let text = core::str::from_utf8(bytes).ok()?.trim_start_matches('\u{feff}').trim();
-    let short = text.len() <= 256 * 1024;
     let json = text.starts_with('{') && text.ends_with('}') && text.contains("\"tidegate\"");
     let link = !text.contains('\n') && text.contains("#t1");
-    (short && (json || link)).then_some(text)
+    (json || link).then_some(text)
 }
 
 fn text_of(value: &JsValue) -> String {

@@ -8,7 +8,7 @@ use crate::protocol::{Answer, HistoryPart, Order, Picture};
 use crate::trace::{self, Told, Traced};
 use crate::trial::Trial;
 use tidegate_core::frame::Frame;
-use tidegate_core::import::Trace;
+use tidegate_core::import::flat::{self, Rows};
 use tidegate_core::scenario::{Parsed, Scenario, parse};
 use tidegate_core::sim::Simulation;
 use tidegate_core::time::{Duration, Instant};
@@ -38,10 +38,9 @@ pub enum Output {
 #[derive(Debug, Default)]
 pub struct Engine {
     run: Option<Run>,
-    log: Option<Trace>,
-    /// How many logs were read: a run keeps the rows it began with.
+    log: Option<Rows>,
+    /// How many logs were taken: a run keeps the rows it began with.
     logs: u32,
-    awaited_log: String,
     /// Pairs of runs for a comparison.
     trial: Option<Trial>,
     /// Whether the shown simulation writes down how servers are picked. The one that runs ahead never does.
@@ -143,7 +142,6 @@ impl Engine {
                     r.trace = Some(trace::Trace::begin(spot, &r.shown, |at| r.copy_before(at)));
                 }
             }
-            Order::ReadLog { name } => self.awaited_log = name,
             Order::Both { job, a, b, with_log } => match Trial::new(job, [&a, &b], with_log) {
                 Ok(trial) => self.trial = trial,
                 Err(reason) => out.push(Output::Answer(Answer::Refused { run: job, reason })),
@@ -156,21 +154,11 @@ impl Engine {
         }
     }
 
-    /// Takes the content of a log or trace file, whose name an order gave.
-    pub fn take_log(&mut self, bytes: &[u8], out: &mut Vec<Output>) {
-        let name = core::mem::take(&mut self.awaited_log);
-        match crate::log::read(bytes) {
-            Ok(trace) => {
-                out.push(Output::Answer(Answer::Log(crate::log::describe(name, &trace))));
-                self.log = Some(trace);
-                self.logs += 1;
-            }
-            Err(reason) => {
-                let first = bytes.split(|&b| b == b'\n').next().unwrap_or_default();
-                let first_line = String::from_utf8_lossy(&first[..first.len().min(200)]).into_owned();
-                out.push(Output::Answer(Answer::LogRefused { name, reason, first_line }));
-            }
-        }
+    /// Takes the rows of a log as flat bytes. Without any that can be read, there is no log.
+    pub fn take_rows(&mut self, bytes: &[u8]) {
+        self.log = None; // before there are two
+        self.log = flat::decode(bytes).ok();
+        self.logs += 1;
     }
 
     /// Works while `more_time` says so. Returns whether something is left to do.
@@ -258,7 +246,7 @@ impl Shared {
 pub(crate) fn simulation(
     scenario: &Scenario,
     replication: u32,
-    log: Option<&Trace>,
+    log: Option<&Rows>,
 ) -> Result<Simulation, String> {
     let rows = log.map(|t| (t.rows.as_slice(), t.labels.as_slice()));
     Simulation::new(scenario, replication, rows).map_err(|e| e.to_string())
@@ -337,13 +325,14 @@ impl Run {
     /// Goes back to the event before the present moment; the frame that rates are then taken against.
     fn step_back(&mut self) -> Frame {
         let (now, events) = (self.shown.now(), self.shown.events());
+        let before_at = self.clamped(now.as_secs_f64() - BEFORE_S);
         let mut frame = Frame::default();
-        let Some(mut sim) =
-            self.snapshot(|sim| sim.events() < events).or_else(|| self.snapshot(|_| true)).cloned()
-        else {
+        let early = self.snapshot(|sim| sim.events() < events && sim.now() <= before_at);
+        let Some(mut sim) = early.or_else(|| self.snapshots.first().map(|(_, sim)| sim)).cloned() else {
             return frame;
         };
         sim.write_decisions(self.explains);
+        while sim.now() < before_at && sim.events() + 1 < events && sim.step() {}
         sim.frame(&mut frame);
         while sim.events() + 1 < events && sim.step() {}
         let before = sim.clone();
@@ -388,7 +377,7 @@ impl Run {
         }
     }
 
-    fn seek(&mut self, to_s: f64, log: Option<&Trace>) {
+    fn seek(&mut self, to_s: f64, log: Option<&Rows>) {
         let at = self.clamped(to_s);
         let before_at = self.clamped(at.as_secs_f64() - BEFORE_S);
         if self.shown.now() > before_at {
@@ -636,6 +625,13 @@ mod tests {
         }
         let before = step(true);
         assert!(before.0 < forth[0].0 && before.1 < forth[0].1, "on to before the moment it began at");
+
+        let mut out = Vec::new();
+        engine.take(Order::StepEvent { run: 1, back: true }, &mut out);
+        let picture = pictures(&out).pop().expect("a picture");
+        let since = picture.before.expect("a frame to take rates against").now;
+        let over = picture.frame.now.as_secs_f64() - since.as_secs_f64();
+        assert!((over - BEFORE_S).abs() < 0.1, "rates are taken over {over} s");
     }
 
     #[test]

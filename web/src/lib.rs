@@ -4,8 +4,7 @@
 //! [`protocol`]. A running system, simulated or live, is a [`feed`] of frames; [`story`] says it in words,
 //! [`history`] in curves, [`draw`] in a picture. Neither side decides anything about requests: that is the core.
 //!
-//! Exports: `run_app` and `run_worker` for the browser; `preset_names`, `simulate_json` and `bench_sim` for
-//! anything that runs WebAssembly, without a page.
+//! Exports: `run_app` and `run_worker` for the browser; `run_hash` for checks and measurements, without a page.
 
 pub mod address;
 pub mod advice;

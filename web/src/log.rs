@@ -1,68 +1,73 @@
-//! Logs and traces as the page reads them: the core's importer with the page's choices.
+//! Logs and traces as the page knows them. The module reads the file (`www/module/run.js`), the workers play its rows;
+//! the page has its name and what is told of it.
 
-use crate::protocol::LogRead;
-use tidegate_core::import::{Contents, Options, Trace, parse_trace};
+use tidegate_core::import::Summary;
 
-/// Reads a file. Access logs do not say how long requests took; then the time follows from the size, and the
-/// trace's notes say so.
-///
-/// # Errors
-/// Why it is no log or trace, in words of the core.
-pub fn read(bytes: &[u8]) -> Result<Trace, String> {
-    parse_trace(bytes, &Options::to_play()).map_err(|e| e.to_string())
+/// What a log or trace file holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogRead {
+    /// Name of the file.
+    pub name: String,
+    /// What is told of it.
+    pub told: Summary,
 }
 
-/// Labels that the page is told of.
-const MOST_LABELS: usize = 64;
-
-/// What the page is told of a trace.
-#[must_use]
-pub fn describe(name: String, trace: &Trace) -> LogRead {
-    let mut contents = Contents::of(trace);
-    contents.labels.truncate(MOST_LABELS);
-    LogRead {
-        name,
-        format: trace.format.name().to_owned(),
-        rows: trace.rows.len() as u64,
-        rejects: trace.rejects.count,
-        first_rejects: trace.rejects.first.iter().take(5).map(|r| (r.line, r.reason.to_string())).collect(),
-        labels: contents.labels,
-        span_s: contents.span_s,
-        timed: contents.timed,
-        mean_service_s: contents.mean_service_s,
-        notes: trace.notes.clone(),
+impl LogRead {
+    /// What the module says of a file; `None` if it is no [`Summary`], from a module of another version, say.
+    #[must_use]
+    pub fn new(name: String, json: &str) -> Option<Self> {
+        let told = Summary::from_json(&serde_json::from_str(json).ok()?)?;
+        Some(Self { name, told })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::engine::{Engine, Output};
     use crate::protocol::{Answer, Order};
+    use tidegate_core::import::{Options, flat, parse_trace};
+    use tidegate_core::scenario::presets;
+    use tidegate_core::sim::Simulation;
+
+    const TABLE: &str = "t_s,class,service_s\n0.5,a,0.01\n0.75,b,0.02\n1.25,a,0.5\n";
 
     #[test]
-    fn a_small_log_is_read_and_counted() {
-        let text = "192.0.2.7 - - [10/Oct/2025:13:55:36 +0000] \"GET /a.html HTTP/1.1\" 200 2326\n\
-                    nonsense\n\
-                    192.0.2.8 - - [10/Oct/2025:13:55:39 +0000] \"GET /b.png HTTP/1.1\" 200 12\n";
-        let mut engine = Engine::default();
-        let mut out = Vec::new();
-        engine.take(Order::ReadLog { name: "a.log".into() }, &mut out);
-        engine.take_log(text.as_bytes(), &mut out);
-        let [Output::Answer(Answer::Log(read))] = &out[..] else { panic!("{out:?}") };
-        assert_eq!((read.name.as_str(), read.rows, read.rejects), ("a.log", 2, 1));
-        assert_eq!(read.first_rejects[0].0, 2);
-        assert_eq!(read.labels.len(), 2);
+    fn what_is_told_of_a_file_is_heard() {
+        let trace = parse_trace(TABLE.as_bytes(), &Options::to_play()).expect("a table");
+        let told = Summary::of(&trace);
+        let read = LogRead::new("a.csv".into(), &told.to_json().to_string());
+        assert_eq!(read, Some(LogRead { name: "a.csv".into(), told }));
+        assert_eq!(LogRead::new("a.csv".into(), "{}"), None);
+    }
+
+    /// Runs the scenario that replays a trace with the rows in `bytes`.
+    fn replayed(bytes: &[u8]) -> Vec<Output> {
+        let scenario = presets::get("trace-replay").expect("a preset").json.to_owned();
+        let (mut engine, mut out) = (Engine::default(), Vec::new());
+        engine.take_rows(bytes);
+        engine.take(Order::Load { run: 1, scenario, at_s: 0.0, with_log: true }, &mut out);
+        while engine.work(|| true, &mut out) {}
+        out
     }
 
     #[test]
-    fn a_file_that_is_no_log_is_refused_with_its_first_line() {
-        let mut engine = Engine::default();
-        let mut out = Vec::new();
-        engine.take(Order::ReadLog { name: "poem.txt".into() }, &mut out);
-        engine.take_log(b"Shall I compare thee\nto a summer's day\n", &mut out);
-        let [Output::Answer(Answer::LogRefused { name, first_line, .. })] = &out[..] else {
-            panic!("{out:?}")
-        };
-        assert_eq!((name.as_str(), first_line.as_str()), ("poem.txt", "Shall I compare thee"));
+    fn rows_from_elsewhere_are_played_as_the_trace_is() {
+        let trace = parse_trace(TABLE.as_bytes(), &Options::to_play()).expect("a table");
+        let scenario = presets::get("trace-replay").expect("a preset").scenario();
+        let mut plain = Simulation::new(&scenario, 0, Some((&trace.rows, &trace.labels))).expect("runs");
+        plain.run_to_end();
+        let out = replayed(&flat::encode(&trace.rows, &trace.labels));
+        let done = out.iter().find_map(|output| match output {
+            Output::Answer(Answer::Done { hash, .. }) => Some(*hash),
+            _ => None,
+        });
+        assert_eq!(done, Some(plain.trace_hash()));
+    }
+
+    #[test]
+    fn what_is_no_rows_is_not_played() {
+        let out = replayed(TABLE.as_bytes());
+        assert!(matches!(out[..], [Output::Answer(Answer::Refused { run: 1, .. })]), "{out:?}");
     }
 }

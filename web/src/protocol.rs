@@ -7,7 +7,6 @@
 use crate::trace::{Spot, Told};
 use serde::{Deserialize, Serialize};
 use tidegate_core::frame::{Frame, FrameError};
-use tidegate_core::import::Contents;
 
 /// From the page to the worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,11 +60,6 @@ pub enum Order {
         /// Which request.
         spot: Spot,
     },
-    /// The next raw message is the content of a log or trace file.
-    ReadLog {
-        /// Its name, for the answer.
-        name: String,
-    },
     /// Two scenarios to be run in pairs; none at all ends what is going on.
     Both {
         /// Which comparison.
@@ -109,42 +103,6 @@ pub enum Answer {
         /// Time it took, in milliseconds of work.
         work_ms: f64,
     },
-    /// A log or trace was read.
-    Log(LogRead),
-    /// A log or trace could not be read.
-    LogRefused {
-        /// Its name.
-        name: String,
-        /// Why.
-        reason: String,
-        /// The beginning of its first line.
-        first_line: String,
-    },
-}
-
-/// What a log or trace file holds.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LogRead {
-    /// Name of the file.
-    pub name: String,
-    /// Format that was recognised.
-    pub format: String,
-    /// Rows understood.
-    pub rows: u64,
-    /// Lines not understood.
-    pub rejects: u64,
-    /// The first of them: line and reason.
-    pub first_rejects: Vec<(u64, String)>,
-    /// Time from the first arrival to the last, in seconds.
-    pub span_s: f64,
-    /// Labels and how many rows bear each, the most frequent first.
-    pub labels: Vec<(String, u64)>,
-    /// Rows with a recorded service time.
-    pub timed: u64,
-    /// Mean of the recorded service times, in seconds; 0 if there are none.
-    pub mean_service_s: f64,
-    /// What the reader decided by itself, in words of the core.
-    pub notes: Vec<String>,
 }
 
 /// An order or answer on its way.
@@ -177,7 +135,6 @@ impl From<Order> for Note {
             Order::StepDecision { run } => Self::new("step_decision", run),
             Order::Explain { on } => Self { count: u64::from(on), ..Self::new("explain", 0) },
             Order::Trace { run, spot } => Self { count: spot.pack(), ..Self::new("trace", run) },
-            Order::ReadLog { name } => Self { text: name, ..Self::new("read_log", 0) },
             Order::Both { job, a, b, with_log } => {
                 Self { texts: vec![a, b], count: u64::from(with_log), ..Self::new("both", job) }
             }
@@ -201,7 +158,6 @@ impl Note {
             "step_decision" => Order::StepDecision { run },
             "explain" => Order::Explain { on: count != 0 },
             "trace" => Order::Trace { run, spot: Spot::unpack(count) },
-            "read_log" => Order::ReadLog { name: text },
             "both" => {
                 let [a, b] = <[String; 2]>::try_from(texts).ok()?;
                 Order::Both { job: run, a, b, with_log: count != 0 }
@@ -214,16 +170,11 @@ impl Note {
     /// The answer it is, if it is one.
     #[must_use]
     pub fn answer(self) -> Option<Answer> {
-        let Self { run, number, text, count, second, texts, .. } = self;
+        let Self { run, number, text, count, second, .. } = self;
         Some(match self.what.as_str() {
             "ready" => Answer::Ready,
             "refused" => Answer::Refused { run, reason: text },
             "done" => Answer::Done { run, hash: count, events: second, work_ms: number },
-            "log" => Answer::Log(LogRead::from_texts(&texts)?),
-            "log_refused" => {
-                let [reason, first_line] = <[String; 2]>::try_from(texts).ok()?;
-                Answer::LogRefused { name: text, reason, first_line }
-            }
             _ => return None,
         })
     }
@@ -237,67 +188,7 @@ impl From<Answer> for Note {
             Answer::Done { run, hash, events, work_ms } => {
                 Self { count: hash, second: events, number: work_ms, ..Self::new("done", run) }
             }
-            Answer::Log(read) => Self { texts: read.to_texts(), ..Self::new("log", 0) },
-            Answer::LogRefused { name, reason, first_line } => {
-                Self { text: name, texts: vec![reason, first_line], ..Self::new("log_refused", 0) }
-            }
         }
-    }
-}
-
-impl LogRead {
-    /// What it holds, for the classes that it suggests.
-    #[must_use]
-    pub fn contents(&self) -> Contents {
-        Contents {
-            labels: self.labels.clone(),
-            span_s: self.span_s,
-            timed: self.timed,
-            mean_service_s: self.mean_service_s,
-        }
-    }
-
-    /// Lines: name, format, figures, then counted lists of rejects, labels and notes.
-    fn to_texts(&self) -> Vec<String> {
-        let mut out = vec![self.name.clone(), self.format.clone()];
-        out.extend([self.rows, self.rejects, self.timed].map(|n| n.to_string()));
-        out.extend([self.span_s, self.mean_service_s].map(|x| x.to_string()));
-        out.push(self.first_rejects.len().to_string());
-        self.first_rejects.iter().for_each(|(n, why)| out.extend([n.to_string(), why.clone()]));
-        out.push(self.labels.len().to_string());
-        self.labels.iter().for_each(|(label, n)| out.extend([label.clone(), n.to_string()]));
-        out.extend(self.notes.iter().cloned());
-        out
-    }
-
-    fn from_texts(texts: &[String]) -> Option<Self> {
-        let mut texts = texts.iter();
-        let mut text = || texts.next().cloned();
-        let number = |text: Option<String>| text?.parse::<u64>().ok();
-        let (name, format) = (text()?, text()?);
-        let (rows, rejects, timed) = (number(text())?, number(text())?, number(text())?);
-        let (span_s, mean_service_s) = (crate::figures::read(&text()?)?, crate::figures::read(&text()?)?);
-        let first_rejects =
-            (0..number(text())?).map(|_| Some((number(text())?, text()?))).collect::<Option<_>>()?;
-        let labels = (0..number(text())?)
-            .map(|_| {
-                let label = text()?;
-                Some((label, number(text())?))
-            })
-            .collect::<Option<_>>()?;
-        let notes = texts.cloned().collect();
-        Some(Self {
-            name,
-            format,
-            rows,
-            rejects,
-            first_rejects,
-            span_s,
-            labels,
-            timed,
-            mean_service_s,
-            notes,
-        })
     }
 }
 
@@ -505,31 +396,16 @@ mod tests {
             Order::StepDecision { run: 4 },
             Order::Explain { on: true },
             Order::Trace { run: 4, spot: Spot::Waiting { stage: 1, class: 2, nth: 3_000 } },
-            Order::ReadLog { name: "a.log".into() },
             Order::Both { job: 3, a: "{}".into(), b: "[]".into(), with_log: true },
             Order::Pair { job: 3, replication: 9 },
         ];
         for order in orders {
             assert_eq!(Note::from(order.clone()).order(), Some(order));
         }
-        let read = LogRead {
-            name: "a.log".into(),
-            format: "access".into(),
-            rows: 7,
-            rejects: 2,
-            first_rejects: vec![(3, "no time".into()), (9, "no status".into())],
-            span_s: 12.25,
-            labels: vec![("page".into(), 5), ("image".into(), 2)],
-            timed: 7,
-            mean_service_s: 0.004,
-            notes: vec!["a note".into()],
-        };
         let answers = [
             Answer::Ready,
             Answer::Refused { run: 1, reason: "no".into() },
             Answer::Done { run: 1, hash: u64::MAX, events: 9, work_ms: 1.5 },
-            Answer::Log(read),
-            Answer::LogRefused { name: "x".into(), reason: "y".into(), first_line: String::new() },
         ];
         for answer in answers {
             assert_eq!(Note::from(answer.clone()).answer(), Some(answer));

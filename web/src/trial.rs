@@ -2,7 +2,7 @@
 
 use crate::engine::{Output, advance, simulation};
 use crate::protocol::{Answer, Pair};
-use tidegate_core::import::Trace;
+use tidegate_core::import::flat::Rows;
 use tidegate_core::scenario::{Parsed, Scenario, parse};
 use tidegate_core::sim::Simulation;
 use tidegate_core::time::Instant;
@@ -38,7 +38,7 @@ impl Trial {
     /// Works while there is time. Returns whether something is left to do.
     pub(crate) fn work(
         &mut self,
-        log: Option<&Trace>,
+        log: Option<&Rows>,
         more_time: &mut impl FnMut() -> bool,
         out: &mut Vec<Output>,
     ) -> bool {

@@ -40,7 +40,7 @@ impl Worker {
     fn hear(&self, data: &JsValue) {
         let mut out = Vec::new();
         if let Some(buffer) = data.dyn_ref::<ArrayBuffer>() {
-            self.engine.borrow_mut().take_log(&Uint8Array::new(buffer).to_vec(), &mut out);
+            self.engine.borrow_mut().take_rows(&Uint8Array::new(buffer).to_vec());
         } else if let Ok(order) = heard(data).and_then(Note::order).ok_or(()) {
             self.engine.borrow_mut().take(order, &mut out);
         }

@@ -2,7 +2,12 @@
 
 import init, * as tidegate from "./tidegate.js";
 
-const ready = init();
+let ready;
+/** The module, fetched once; a failure is not for ever. */
+const load = () => (ready ??= init().catch((reason) => {
+  ready = undefined;
+  throw reason;
+}));
 
 /** A whole run of a scenario. */
 function run(text, recorded, sum) {
@@ -13,6 +18,10 @@ function run(text, recorded, sum) {
 const WORK = {
   json: (text, recorded) => run(text, recorded, (simulation) => simulation.reportJson()),
   csv: (text, recorded) => run(text, recorded, (simulation) => simulation.reportCsv()),
+  log: (_, recorded) => {
+    const { flat, ...about } = tidegate.readTrace(recorded, { asPlayground: true });
+    return { about: JSON.stringify(about), rows: flat.buffer };
+  },
   toml: (text) => tidegate.toToml(text),
   qr: (text) => {
     const code = tidegate.qrPath(text);
@@ -20,10 +29,11 @@ const WORK = {
   },
 };
 
-onmessage = async ({ data: { id, what, text, recorded } }) => {
+onmessage = async ({ data: { id, what, text, file } }) => {
   try {
-    await ready;
-    postMessage({ id, done: WORK[what](text, recorded) });
+    await load();
+    const done = WORK[what](text, file && new Uint8Array(await file.arrayBuffer()));
+    postMessage({ id, done }, done.rows ? [done.rows] : []);
   } catch ({ message, path, rule, value }) {
     postMessage({ id, failed: { message, path, rule, value } });
   }

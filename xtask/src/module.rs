@@ -1,4 +1,4 @@
-//! The page's module outside of the page: in Node, and in an empty page of Chromium.
+//! The page's module and the one for programs outside of the page: in Node, and in an empty page of Chromium.
 //!
 //! Both run the files that the page is served, not a build of their own.
 
@@ -48,39 +48,37 @@ impl Node {
     pub(crate) fn run(&self, body: &str, arguments: &[&str]) -> Result<String> {
         process::output(Command::new(&self.program).arg(&self.script).arg(body).args(arguments))
     }
-
-    /// Calls a function of the module that takes and returns strings.
-    ///
-    /// # Errors
-    /// When it throws.
-    pub(crate) fn call(&self, function: &str, arguments: &[&str]) -> Result<String> {
-        let all: Vec<&str> = [function].into_iter().chain(arguments.iter().copied()).collect();
-        self.run("return tidegate[args[0]](...args.slice(1));", &all)
-    }
 }
 
-/// A page in Chromium that has loaded the module, and does nothing else.
+/// A page in Chromium that has loaded both modules, and does nothing else.
 pub(crate) struct Page {
     browser: webdriver::Browser,
 }
 
 impl Page {
-    /// Serves `www` and loads the module into an empty page.
+    /// Serves `www` and loads the modules into an empty page.
     ///
     /// # Errors
-    /// When the browser is missing or cannot load the module.
+    /// When the browser is missing or cannot load a module.
     pub(crate) fn open(www: &Path) -> Result<Self> {
         let found = browser::chromium()?;
         let address = static_server::serve(www.to_owned())?;
         let browser = webdriver::Browser::start(&found.chromium, &found.driver)?;
         browser.open(&format!("http://{address}{}", static_server::BLANK))?;
-        let load = "globalThis.tidegate = await import(`${arguments[0]}.js`);
-            await tidegate.default({ module_or_path: `${arguments[0]}_bg.wasm` });";
-        browser.run_async(load, &[json!(format!("/pkg/{}", web::MODULE))]).context("loading the module")?;
+        let load = "globalThis[arguments[0]] = await import(`${arguments[1]}.js`);
+            await globalThis[arguments[0]].default({ module_or_path: `${arguments[1]}_bg.wasm` });";
+        for (name, path) in
+            [("tidegate", format!("/pkg/{}", web::MODULE)), ("programs", web::FOR_PROGRAMS_PATH.to_owned())]
+        {
+            browser
+                .run_async(load, &[json!(name), json!(path)])
+                .with_context(|| format!("loading {path}"))?;
+        }
         Ok(Self { browser })
     }
 
-    /// Runs the body of an async function that sees the module as `tidegate`.
+    /// Runs the body of an async function that sees the page's module as `tidegate`, and the one for programs as
+    /// `programs`.
     ///
     /// # Errors
     /// When it throws.
@@ -88,15 +86,14 @@ impl Page {
         Ok(self.browser.run_async(body, arguments)?)
     }
 
-    /// Calls a function of the module that takes and returns strings.
+    /// The same with texts, which it sees as `args`, and a text, as in Node.
     ///
     /// # Errors
-    /// When it throws.
-    pub(crate) fn call(&self, function: &str, arguments: &[&str]) -> Result<String> {
-        let call = "const [name, args] = arguments; return await tidegate[name](...args);";
-        match self.run(call, &[json!(function), json!(arguments)])? {
+    /// When it throws, or returns no text.
+    pub(crate) fn run_text(&self, body: &str, arguments: &[&str]) -> Result<String> {
+        match self.run(&format!("const [args] = arguments; {body}"), &[json!(arguments)])? {
             Value::String(text) => Ok(text),
-            other => bail!("{function} returned {other} in Chromium, not a string"),
+            other => bail!("{other} in Chromium, not a text"),
         }
     }
 }

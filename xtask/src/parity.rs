@@ -22,6 +22,9 @@ const BY_PROGRAM: &str = "const simulation = new programs.Simulation(args[0], { 
     simulation.runUntil(simulation.horizon / 2);
     while (simulation.step());
     return simulation.reportJson();";
+/// A run by the page's module, which has recorded traffic read by the module for programs, as the page does.
+const BY_PAGE: &str = "const { flat } = programs.readTrace(args[1]);
+    return tidegate.run_hash(args[0], flat).split(' ')[0];";
 
 /// The hash of one preset in each place.
 struct Row {
@@ -56,8 +59,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 fn compare(workspace: &Workspace, node: &Node, page: &Page) -> Result<Vec<Row>> {
     let presets = native_presets(workspace)?;
     ensure!(!presets.is_empty(), "the binary knows no preset");
-    let of_module = names(&serde_json::from_str(&node.call("preset_names", &[])?)?);
-    ensure!(of_module == presets, "the page's presets {of_module:?} are not the binary's {presets:?}");
+    let of_module =
+        names(&serde_json::from_str(&node.run("return JSON.stringify(programs.presets());", &[])?)?);
+    ensure!(of_module == presets, "the module's presets {of_module:?} are not the binary's {presets:?}");
     let traffic = traffic();
     let file = workspace.target.join("node").join("traffic.csv");
     files::write_if_changed(&file, traffic.as_bytes())?;
@@ -74,8 +78,8 @@ fn compare(workspace: &Workspace, node: &Node, page: &Page) -> Result<Vec<Row>> 
         let hashes = [
             hash(&native(workspace, "debug", &scenario, &file)?)?,
             hash(&of_binary)?,
-            hash(&node.call("simulate_json", &[&scenario, &traffic])?)?,
-            hash(&page.call("simulate_json", &[&scenario, &traffic])?)?,
+            node.run(BY_PAGE, &[&preset, &traffic])?,
+            page.run_text(BY_PAGE, &[&preset, &traffic])?,
             hash(&by_program)?,
         ];
         say::note(&format!("{preset} in {}", say::seconds(start.elapsed())));

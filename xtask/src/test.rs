@@ -150,6 +150,17 @@ fn page_in_browser(workspace: &Workspace) -> Result<()> {
     cargo.env("TIDEGATE_CHROMIUM", &found.chromium).env("TIDEGATE_CHROMEDRIVER", &found.driver);
     cargo.env("TIDEGATE_BINARY", workspace.binary("release"));
     cargo.env("TIDEGATE_AXE", browser::axe(workspace)?);
-    cargo.args(["test", "--workspace", "--test", "page", "--test", "access", "--test", "looks"]);
+    cargo.args([
+        "test",
+        "--workspace",
+        "--test",
+        "page",
+        "--test",
+        "access",
+        "--test",
+        "looks",
+        "--test",
+        "use",
+    ]);
     process::run(cargo.args(["--", "--ignored", "--test-threads=1"]))
 }

@@ -19,6 +19,8 @@ use crate::{files, glue, locals, order, process, say, site};
 pub(crate) const MODULE: &str = "tidegate_web";
 /// The same for programs, in `www/module`.
 const FOR_PROGRAMS: &str = "tidegate";
+/// Where it is served, without the endings of its files.
+pub(crate) const FOR_PROGRAMS_PATH: &str = "/module/tidegate";
 pub(crate) const PROFILE: &str = "wasm-release";
 
 /// `cargo xtask web`: builds the page, prints what it weighs, and lays it out in `dist` if asked.

@@ -13,9 +13,11 @@ mod build;
 mod contents;
 mod counts;
 mod date;
+pub mod flat;
 mod line;
 mod lines;
 mod number;
+mod summary;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -23,6 +25,7 @@ mod tests;
 pub use contents::Contents;
 pub use counts::{Counts, parse_counts};
 pub use line::{AccessLine, Prefix, RequestLine, kind_of};
+pub use summary::Summary;
 
 use crate::classify::Classifier;
 use crate::time::{Duration, Instant};

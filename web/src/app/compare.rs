@@ -4,7 +4,7 @@
 //! exchanged for a moment when the other is to do something. So editor, undo, drawing and the worker's answers need not
 //! know that there are two. A runs in the page's worker, B in one of its own, and pairs of runs in a few more.
 
-use super::{App, Claim, Done, Mode, Msg, Wrong, start_worker};
+use super::{App, Claim, Done, Mode, Wrong, start_worker};
 use crate::address::Address;
 use crate::draw::{Boxes, Picture};
 use crate::feed::Feed;
@@ -111,8 +111,6 @@ pub enum Do {
     All,
     /// Copies the table as comma-separated values.
     Csv,
-    /// The content of the log, for a worker.
-    Log(usize, js_sys::ArrayBuffer),
 }
 
 /// One of the two as it is shown.
@@ -151,23 +149,6 @@ impl App {
             Do::Cancel => self.cancel_pairs(),
             Do::All => self.compare.all = !self.compare.all,
             Do::Csv => self.copy(ctx, &core_compare::csv(&self.compare.rows)),
-            Do::Log(worker, buffer) => {
-                let order = Order::ReadLog { name: String::new() };
-                let to = match worker {
-                    1 => self.compare.other.as_ref().and_then(|side| side.worker.clone()),
-                    n => self.compare.helpers.get(n - 2).map(|helper| helper.worker.clone()),
-                };
-                if let (Some(worker), Ok(note)) = (to, crate::worker::to_js(&order.into())) {
-                    let _ = worker.post_message(&note);
-                    let _ = worker.post_message_with_transfer(&buffer, &js_sys::Array::of1(&buffer));
-                }
-                if worker == 1 {
-                    let at_s = self.now_s();
-                    self.beside(|app| app.begin(at_s));
-                } else {
-                    self.helper_is_ready(worker - 2);
-                }
-            }
         }
     }
 
@@ -305,12 +286,13 @@ impl App {
         if let (Some(b), Some(side)) = (b, self.compare.other.as_mut()) {
             (side.parsed, side.preset, side.with_log) = (b, None, self.with_log);
         }
-        match (fresh || replaced, self.with_log) {
-            // A worker that has just begun is sent the log when it is ready.
-            (true, true) if fresh => {}
-            (true, true) => self.send_log(ctx, 1),
-            (true, false) => self.beside(|app| app.begin(at_s)),
-            _ => self.beside(|app| app.seek(at_s)),
+        if fresh || replaced {
+            self.beside(|app| {
+                app.send_rows();
+                app.begin(at_s);
+            });
+        } else {
+            self.beside(|app| app.seek(at_s));
         }
         self.track_version += 1;
     }
@@ -353,24 +335,19 @@ impl App {
     }
 
     /// Hears worker number 0 (A), 1 (B), or one that makes pairs of runs.
-    pub(super) fn hear_from(&mut self, ctx: &Context<Self>, worker: usize, data: &JsValue) -> bool {
+    pub(super) fn hear_from(&mut self, worker: usize, data: &JsValue) -> bool {
         match worker {
             0 | 1 if (worker == 1) == self.compare.edits_b => self.hear(data),
             0 | 1 if self.compare.other.is_none() => false,
             0 | 1 => {
                 self.swap_sides();
                 self.compare.swapped = true;
-                let was_ready = self.worker_ready;
                 let news = self.hear(data);
-                let wants_log = self.worker_ready && !was_ready && self.with_log;
                 self.compare.swapped = false;
                 self.swap_sides();
-                if wants_log {
-                    self.send_log(ctx, 1);
-                }
                 news
             }
-            n => self.hear_helper(ctx, n - 2, data),
+            n => self.hear_helper(n - 2, data),
         }
     }
 
@@ -400,17 +377,6 @@ impl App {
         let feed =
             self.compare.other.as_ref().filter(|_| self.is_comparing()).and_then(|side| side.run.as_ref());
         feed.is_some_and(|feed| feed.now().is_some() && feed.now_s() < feed.scenario.horizon.as_secs_f64())
-    }
-
-    /// Reads the log once more, for a worker of its own.
-    fn send_log(&self, ctx: &Context<Self>, worker: usize) {
-        let Some(file) = self.handover.log.clone() else { return };
-        let buffer = file.array_buffer();
-        ctx.link().send_future_batch(async move {
-            let buffer = wasm_bindgen_futures::JsFuture::from(buffer).await.ok();
-            let buffer = buffer.and_then(|buffer| buffer.dyn_into().ok());
-            buffer.map(|buffer| Msg::Do(super::Do::Compare(Do::Log(worker, buffer))))
-        });
     }
 
     // ----- pairs of runs -----
@@ -512,7 +478,7 @@ impl App {
         }
     }
 
-    /// Leaves Compare for a log that is played: B is to be a copy of what plays it, and every worker is to read it.
+    /// Leaves Compare for a log that is played: B is to be a copy of what plays it, and every worker is to play it.
     pub(super) fn forget_log(&mut self, ctx: &Context<Self>) {
         if self.mode == Mode::Compare {
             self.set_mode(ctx, Mode::Explore);
@@ -535,11 +501,14 @@ impl App {
     fn helper_is_ready(&mut self, at: usize) {
         if let Some(helper) = self.compare.helpers.get_mut(at) {
             helper.ready = true;
+            if let Some(rows) = &self.replay.rows {
+                let _ = helper.worker.post_message(rows);
+            }
         }
         self.hand_out();
     }
 
-    fn hear_helper(&mut self, ctx: &Context<Self>, at: usize, data: &JsValue) -> bool {
+    fn hear_helper(&mut self, at: usize, data: &JsValue) -> bool {
         if let Some(array) = data.dyn_ref::<js_sys::Float64Array>() {
             if let Ok(Numbers::Pair(Pair { job, replication, a, b })) = Numbers::decode(&array.to_vec())
                 && job == self.compare.job
@@ -556,7 +525,6 @@ impl App {
             return false;
         }
         match crate::worker::heard(data).and_then(Note::answer) {
-            Some(Answer::Ready) if self.with_log => self.send_log(ctx, at + 2),
             Some(Answer::Ready) => self.helper_is_ready(at),
             Some(Answer::Refused { run, .. }) if run == self.compare.job => self.cancel_pairs(),
             _ => {}

@@ -24,7 +24,7 @@ const PAPER_PX: f64 = 688.0;
 extern "C" {
     /// Loads `handover.js`.
     #[wasm_bindgen(js_namespace = tidegate, js_name = handover, catch)]
-    fn load_tools() -> Result<js_sys::Promise, JsValue>;
+    pub(super) fn load_tools() -> Result<js_sys::Promise, JsValue>;
 
     /// What `handover.js` exports.
     #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ extern "C" {
     fn print(this: &Tools, report: &str, words: &str);
 
     #[wasm_bindgen(method)]
-    fn make(this: &Tools, what: &str, text: &str, log: Option<&web_sys::File>) -> js_sys::Promise;
+    pub(super) fn make(this: &Tools, what: &str, text: &str, log: Option<&web_sys::File>) -> js_sys::Promise;
 }
 
 /// A page in a frame.
@@ -68,16 +68,14 @@ pub struct State {
     pub exposed: Vec<usize>,
     /// A link's QR code: the link, side, and path.
     pub qr: Option<(String, String, String)>,
-    /// The file of the log that was read last.
+    /// The file of the log that is played.
     pub(super) log: Option<web_sys::File>,
-    /// The file that is being read.
-    pub(super) file: Option<web_sys::File>,
     tools: Option<Tools>,
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { embed: None, exposed: vec![0, 1], qr: None, log: None, file: None, tools: None }
+        Self { embed: None, exposed: vec![0, 1], qr: None, log: None, tools: None }
     }
 }
 

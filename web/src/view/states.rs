@@ -5,7 +5,7 @@ use super::{Link, choose, on, opens};
 use crate::app::{App, Dialog, Do, Mode, Notice};
 use crate::figures;
 use crate::live::Status;
-use crate::protocol::LogRead;
+use crate::log::LogRead;
 use crate::words::fill;
 use yew::prelude::*;
 
@@ -113,12 +113,12 @@ fn of_notice(app: &App, link: &Link, notice: &Notice) -> Card {
         Notice::Reading(name) => Card { meter: Some(50), ..Card::new(fill(w.reading, &[name]), "") },
         Notice::Log(read) => log(app, link, read),
         Notice::LogBad(name, reason, first_line) => {
-            let pre = if first_line.is_empty() {
-                String::new()
-            } else {
-                format!("{}\n{first_line}", w.log_bad_first)
+            // Without a first line it was never seen: no network for the module, say.
+            let (title, pre) = match first_line.as_str() {
+                "" => (w.log_unread, String::new()),
+                line => (w.log_bad, format!("{}\n{line}", w.log_bad_first)),
             };
-            Card::new(fill(w.log_bad, &[name]), reason).pre(pre).with(vec![file(), dismiss(w.keep_last)])
+            Card::new(fill(title, &[name]), reason).pre(pre).with(vec![file(), dismiss(w.keep_last)])
         }
         Notice::Heavy(events) => {
             let text = fill(w.heavy_about, &[&figures::count(events.round() as u64)]);
@@ -129,29 +129,31 @@ fn of_notice(app: &App, link: &Link, notice: &Notice) -> Card {
 
 fn log(app: &App, link: &Link, read: &LogRead) -> Card {
     let w = app.words();
-    let all = read.rows + read.rejects;
-    let title = if read.rejects == 0 {
-        fill(w.log_read_all, &[&figures::count(read.rows)])
+    let told = &read.told;
+    let contents = &told.contents;
+    let all = told.rows + told.rejects;
+    let title = if told.rejects == 0 {
+        fill(w.log_read_all, &[&figures::count(told.rows)])
     } else {
-        fill(w.log_read, &[&figures::count(read.rows), &figures::count(all)])
+        fill(w.log_read, &[&figures::count(told.rows), &figures::count(all)])
     };
     // An access log's times follow from the sizes; a note says how.
-    let timed = match read.format.as_str() {
+    let timed = match told.format.as_str() {
         "access" => w.log_sized,
-        _ if read.timed > 0 => w.log_timed,
+        _ if contents.timed > 0 => w.log_timed,
         _ => w.log_untimed,
     };
     let most: Vec<String> =
-        read.labels.iter().take(6).map(|(l, n)| format!("{l} ({})", figures::count(*n))).collect();
-    let mut text = fill(w.log_read_about, &[&read.name, &figures::wait(read.span_s), timed]);
+        contents.labels.iter().take(6).map(|(l, n)| format!("{l} ({})", figures::count(*n))).collect();
+    let mut text = fill(w.log_read_about, &[&read.name, &figures::wait(contents.span_s), timed]);
     text.push(' ');
     text.push_str(&fill(w.log_classes, &[&most.join(", ")]));
-    if read.labels.len() > most.len() {
+    if contents.labels.len() > most.len() {
         text.push(' ');
-        text.push_str(&fill(w.log_others, &[&(read.labels.len() - most.len()).to_string()]));
+        text.push_str(&fill(w.log_others, &[&(contents.labels.len() - most.len()).to_string()]));
     }
-    let mut lines: Vec<String> = read.notes.clone();
-    lines.extend(read.first_rejects.iter().map(|(n, why)| fill(w.log_line, &[&n.to_string(), why])));
+    let mut lines: Vec<String> = told.notes.clone();
+    lines.extend(told.first_rejects.iter().map(|(n, why)| fill(w.log_line, &[&n.to_string(), why])));
     Card { kind: "log", ..Card::new(title, text) }.pre(lines.join("\n")).with(vec![
         button(w.log_play, true, on(link, Do::PlayLog)),
         button(w.log_cancel, false, on(link, Do::Dismiss)),

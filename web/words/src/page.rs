@@ -410,6 +410,7 @@ words! {
     log_play: "Play it through these policies", "用当前策略回放";
     log_cancel: "Leave it", "放弃";
     log_bad: "{0}: not a log or trace we can read", "{0}：不是能读懂的日志或轨迹";
+    log_unread: "{0} could not be read", "无法读取 {0}";
     log_bad_first: "Its first line:", "第一行：";
     log_classes: "Classes: {0}", "类：{0}";
     log_others: "and {0} more labels together", "另有 {0} 个标签合为一类";
