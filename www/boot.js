@@ -10,8 +10,8 @@ const theme = asked.get("theme") || kept("tidegate.theme") || "system";
 const dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
 document.documentElement.dataset.theme = dark ? "dark" : "light";
 
-const language = asked.get("lang") || kept("tidegate.lang") || navigator.language || "en";
-const chinese = language.startsWith("zh");
+const language = asked.get("lang") ?? kept("tidegate.lang") ?? navigator.language ?? "en";
+const chinese = language.toLowerCase().startsWith("zh");
 document.documentElement.lang = chinese ? "zh-Hans" : "en";
 
 const say = (title, text) => {
@@ -27,13 +27,19 @@ if (embedded) {
 }
 
 // What the program loads when somebody asks for it.
-globalThis.tidegate = { handover: () => import("./handover.js") };
+globalThis.tidegate = {
+  handover: () => import("./handover.js"),
+  /** The Chinese texts, empty if they cannot be had. Those of another version are of no use, so the server is asked. */
+  chinese: () => fetch(new URL("./pkg/zh.txt", import.meta.url), { cache: "no-cache" })
+    .then((answer) => (answer.ok ? answer.text() : "")).catch(() => ""),
+};
+const texts = chinese ? tidegate.chinese() : "";
 
 try {
   if (typeof WebAssembly !== "object") throw new Error("no WebAssembly");
   const { default: init, run_app } = await import("./pkg/tidegate_web.js");
   await init({ module_or_path: new URL("./pkg/tidegate_web_bg.wasm", import.meta.url) });
-  run_app();
+  run_app(await texts);
 } catch (reason) {
   document.getElementById("boot-meter")?.remove();
   const lacking = typeof WebAssembly !== "object";

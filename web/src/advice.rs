@@ -61,12 +61,16 @@ pub fn of_balancer(t: &Text, scenario: &Scenario) -> Option<String> {
 mod tests {
     use super::*;
     use crate::draw::Cast;
-    use crate::words::text::ENGLISH as TEXT;
+    use crate::words::Language;
     use tidegate_core::frame::Frame;
     use tidegate_core::scenario::v1::FeedbackV1;
     use tidegate_core::scenario::{presets, v1};
     use tidegate_core::sim::Simulation;
     use tidegate_core::time::{Duration, Instant};
+
+    fn english() -> &'static Text {
+        Language::English.text()
+    }
 
     fn at(scenario: &Scenario, s: f64) -> PictureModel {
         let mut sim = Simulation::new(scenario, 0, None).expect("runs");
@@ -87,19 +91,19 @@ mod tests {
     #[test]
     fn a_class_below_a_full_system_is_said_to_starve() {
         let starving = preset("starvation", |_| {});
-        let said = of_stage(&TEXT, &starving, &at(&starving, 30.0), 0).join(" ");
+        let said = of_stage(english(), &starving, &at(&starving, 30.0), 0).join(" ");
         assert!(said.contains("nearly all of Low is turned away"), "{said}");
         let aged = preset("starvation-aged", |_| {});
-        assert!(of_stage(&TEXT, &aged, &at(&aged, 30.0), 0).is_empty(), "a share is kept for it");
+        assert!(of_stage(english(), &aged, &at(&aged, 30.0), 0).is_empty(), "a share is kept for it");
     }
 
     #[test]
     fn a_wait_that_is_cut_short_of_its_ratio_is_told() {
         let cut = preset("pdd-two-class", |s| s.classes[1].deadline_us = Some(1_500_000));
         let plain = preset("pdd-two-class", |_| {});
-        let said = of_stage(&TEXT, &cut, &at(&cut, 30.0), 0).join(" ");
+        let said = of_stage(english(), &cut, &at(&cut, 30.0), 0).join(" ");
         assert!(said.starts_with("Silver cannot wait longer than 1.50 s here"), "{said}");
-        assert!(of_stage(&TEXT, &plain, &at(&plain, 30.0), 0).is_empty());
+        assert!(of_stage(english(), &plain, &at(&plain, 30.0), 0).is_empty());
     }
 
     #[test]
@@ -109,10 +113,10 @@ mod tests {
                 s.feedback = Some(FeedbackV1 { period_us: us, ..FeedbackV1::default() });
             })
         };
-        let said = of_balancer(&TEXT, &every(10_000_000)).unwrap_or_default();
+        let said = of_balancer(english(), &every(10_000_000)).unwrap_or_default();
         assert!(said.starts_with("A report each 10"), "{said}");
-        assert_eq!(of_balancer(&TEXT, &every(100_000)), None);
-        assert_eq!(of_balancer(&TEXT, &preset("red5-dnf", |_| {})), None, "sessions last longer");
-        assert_eq!(of_balancer(&TEXT, &preset("flash-crowd", |_| {})), None, "no reports");
+        assert_eq!(of_balancer(english(), &every(100_000)), None);
+        assert_eq!(of_balancer(english(), &preset("red5-dnf", |_| {})), None, "sessions last longer");
+        assert_eq!(of_balancer(english(), &preset("flash-crowd", |_| {})), None, "no reports");
     }
 }

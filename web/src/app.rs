@@ -7,6 +7,7 @@ pub mod compare;
 pub mod find;
 mod fork;
 pub mod handover;
+mod language;
 pub mod record;
 pub mod replay;
 pub mod text;
@@ -334,6 +335,8 @@ struct Ears {
 pub struct App {
     /// Preferences.
     pub prefs: Prefs,
+    /// The language asked for, which may have to be loaded.
+    wanted: Language,
     /// What it looks at.
     pub mode: Mode,
     /// The scenario as edited, unknown fields included.
@@ -487,10 +490,15 @@ impl Component for App {
         let handover = handover::State::of(&address);
         let embedded = handover.embed.is_some();
         crate::prefs::keep_nothing(embedded);
-        let prefs = Prefs::load(address.get("lang"), address.get("theme"));
+        let mut prefs = Prefs::load(address.get("lang"), address.get("theme"));
+        let wanted = prefs.language;
+        if !wanted.is_known() {
+            prefs.language = Language::English;
+        }
         let first = &presets::ALL[0];
         let mut app = Self {
             prefs,
+            wanted,
             mode: Mode::Explore,
             parsed: preset_parsed(first),
             preset: Some(first.name),
@@ -570,6 +578,7 @@ impl Component for App {
             Err(reason) => app.notice = Some(Notice::Broke(text_of(&reason))),
         }
         app.open_address(ctx, &address);
+        app.speak(ctx, app.wanted);
         app
     }
 
@@ -585,6 +594,9 @@ impl Component for App {
             Msg::Key(event) => return self.key(ctx, &event),
             Msg::Address => {
                 let address = Address::parse(&window().location().hash().unwrap_or_default());
+                if let Some(lang) = address.get("lang") {
+                    self.speak(ctx, Language::of(lang));
+                }
                 self.open_address(ctx, &address);
             }
             Msg::Do(command) => {
@@ -731,9 +743,6 @@ impl App {
     // ----- opening -----
 
     fn open_address(&mut self, ctx: &Context<Self>, address: &Address) {
-        if let Some(lang) = address.get("lang") {
-            self.prefs.language = Language::of(lang);
-        }
         if let Some(theme) = address.get("theme") {
             self.prefs.theme = ThemeChoice::of(theme);
         }
@@ -1340,9 +1349,9 @@ impl App {
             }
             Do::Mode(mode) => self.set_mode(ctx, mode),
             Do::Language => {
-                self.prefs.language = self.prefs.language.other();
-                Prefs::keep("lang", self.prefs.language.code());
-                self.dress();
+                let language = self.prefs.language.other();
+                Prefs::keep("lang", language.code());
+                self.speak(ctx, language);
             }
             Do::Theme => {
                 self.prefs.theme = ThemeChoice::other(self.prefs.dark());

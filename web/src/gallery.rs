@@ -1,284 +1,18 @@
-//! The presets as the gallery shows them: drawing, and Chinese words for what the core says in English.
+//! The presets as the gallery shows them: drawing, and words of the language for what the core says in English.
 
 use crate::words::{Language, Word};
 use tidegate_core::scenario::presets::{self, Preset};
 
-/// Chinese title, question and what to look for of a preset.
-const CHINESE: &[(&str, &str, &str, &str)] = &[
-    (
-        "flash-crowd",
-        "突发人流",
-        "人流涌入，又坏一台服务器：谁还能得到回应？",
-        "Checkout 一直很快。从 1:00 起，Crawlers 四分之三被拒绝，api-4 离线期间全部被拒绝；到那时 Browse 才也有损失。",
-    ),
-    (
-        "mm1",
-        "单服务器 M/M/1",
-        "一台服务器忙 80% 的时间，前面要等多久？",
-        "平均等待稳定在 4 毫秒，是服务时间的四倍；平均响应 5 毫秒。",
-    ),
-    (
-        "mmc",
-        "八个位置 M/M/8",
-        "八个位置共用一条队列，好处有多大？",
-        "利用率 90% 时平均等待 8.77 毫秒，还不到一个服务时间；单台服务器在同样负载下要等九个服务时间。",
-    ),
-    (
-        "four-classes",
-        "四类过载",
-        "需求比八台服务器的能力多五分之一，哪一类承担？",
-        "三类的吞吐不受影响；最低一类承担全部损失，每秒 300 个请求丢掉一半多。",
-    ),
-    (
-        "closed-clients",
-        "会等待的客户",
-        "客户等到回应才再次请求，会有什么不同？",
-        "二十个客户稳定在每秒约 165 个请求，队列一直不长：他们自己会慢下来。",
-    ),
-    (
-        "bursty",
-        "突发与平稳",
-        "平均负载只有 70%，突发还有害吗？",
-        "几乎所有等待都发生在突发期间。突发的一类等待约为平稳一类的两倍：它的请求多半正赶上拥挤的时候。",
-    ),
-    (
-        "slow-server",
-        "一台变慢",
-        "轮询时，一台慢服务器对所有人有什么影响？",
-        "0:30 到 1:00，吞吐降到慢的 api-3 能力的四倍：它的请求占住了所有线程。换成最少连接，几乎没人察觉。",
-    ),
-    (
-        "server-down",
-        "一台离线",
-        "四台少一台，二十秒，要多久才能恢复？",
-        "队列约八秒填满，之后每七个请求拒绝一个。0:50 服务器恢复，几秒后队列又空了。",
-    ),
-    (
-        "strict-starvation",
-        "优先级饿死",
-        "高优先级独占服务器时，低优先级还剩什么？",
-        "约 0:23 到 0:40，Interactive 占去每秒 100 个的全部能力，Batch 一个也得不到处理。",
-    ),
-    (
-        "fixed-split",
-        "预留线程",
-        "为一类请求预留线程，代价是什么？",
-        "Gold 只等 2 毫秒，Bronze 却每秒被拒绝 100 次，而 Gold 的两个线程大半时间闲着。不划分的话，几乎人人都能得到处理。",
-    ),
-    (
-        "trace-replay",
-        "回放轨迹",
-        "你自己的流量会让三台服务器怎样？",
-        "用 --input 交给它一份日志或轨迹，每一行都会在记录的时刻成为一个请求。",
-    ),
-    (
-        "demo",
-        "实况演示",
-        "三台源站，负载起伏：真实请求会怎样？",
-        "每三十秒负载超过源站能力一次：Checkout 几乎不等，Crawlers 要等几秒，或者被拒绝。",
-    ),
-    (
-        "seda-exp1",
-        "SEDA 实验一：优先级",
-        "900 个客户都要 20 KB，优先级有什么作用？",
-        "论文 S 实验一，按论文规则。无人被拒绝；High 约十毫秒得到回应，Middle 半秒，Low 一秒。",
-    ),
-    (
-        "seda-exp1-haboob",
-        "SEDA 实验一：Haboob",
-        "同样的 900 个客户排成一队呢？",
-        "实验一的另一半：人人等约半秒，最后一个回应离开的时刻相同。",
-    ),
-    (
-        "seda-exp2",
-        "SEDA 实验二：优先级",
-        "900 个客户要 1.1 MB，链路全发完要 79 秒，谁能拿到？",
-        "论文 S 实验二，按论文规则。从 Low 到 High，每类 300 个中分别约有 110、160、280 个得到回应，其余让给了它们。",
-    ),
-    (
-        "seda-exp2-haboob",
-        "SEDA 实验二：Haboob",
-        "如果 900 个都可以一直等呢？",
-        "人人都有回应，平均要等 40 秒；先来的先得，不分类别。",
-    ),
-    (
-        "seda-exp3",
-        "SEDA 实验三：优先级",
-        "最低一类要大文件时，紧急的小页面会怎样？",
-        "论文 S 实验三，按论文规则：差距最大。10 秒内 900 个中约 700 个得到回应，是排成一队时的两倍多。",
-    ),
-    (
-        "seda-exp3-haboob",
-        "SEDA 实验三：Haboob",
-        "如果小页面排在大文件后面呢？",
-        "10 秒内 900 个中只有约 330 个得到回应：一个 20 KB 的页面，要等前面所有大文件发完。",
-    ),
-    (
-        "seda-loop-1",
-        "SEDA 循环一：Tidegate",
-        "900 个客户反复要 20 KB，最低一类还能分到吗？",
-        "Low 和 Middle 合起来得到链路的五分之一，而严格优先时只有千分之一；为此 High 的平均响应从 0.31 秒升到 0.43 秒。",
-    ),
-    (
-        "seda-loop-2",
-        "SEDA 循环二：Tidegate",
-        "900 个客户反复要 1.1 MB，各类要等多久？",
-        "链路一直占满；从 High 到 Low，平均响应约为 4、8、13 秒，谁也不会等过 23 秒。",
-    ),
-    (
-        "seda-loop-3",
-        "SEDA 循环三：Tidegate",
-        "大文件源源不断，紧急小页面能否仍然很快，大文件也发得出去？",
-        "High 约 35 毫秒得到回应；Low 得到链路的五分之一，最长等待不超过 23 秒。没有一份工作白做。",
-    ),
-    (
-        "seda-loop-3-published",
-        "SEDA 循环三：论文原规则",
-        "同样的循环，按论文的规则会怎样？",
-        "被提升的大文件塞满最高级队列：High 要等几秒而不是几毫秒，三分之一被拒绝，上游的工作大半白做。",
-    ),
-    (
-        "seda-loop-3-fifo",
-        "SEDA 循环三：先来先服务",
-        "同样的循环，大家排成一队呢？",
-        "人人都排在 1.1 MB 后面：每秒只有约 30 个回应，本来可以有 450 个。",
-    ),
-    (
-        "starvation",
-        "饿死：只有严格优先",
-        "紧急请求已超出处理能力，低优先级还剩什么？",
-        "整整一分钟，什么也没有：Low 一个请求也没有完成。",
-    ),
-    (
-        "starvation-aged",
-        "饿死：加上老化",
-        "把五分之一的工作量留给等得太久的请求呢？",
-        "Low 始终有请求完成，等待不超过 17 秒的界限。Low 有一半以上在门口被拒绝，因为紧急请求没留下位置；紧急一类为此少了五十分之一。",
-    ),
-    (
-        "early-drop-vs-late-drop",
-        "早拒绝",
-        "在哪里拒绝，有区别吗？",
-        "拒绝的一样多，但都在门口：不会为之后要拒绝的请求白做页面。和另一半比一比浪费掉的时间。",
-    ),
-    (
-        "early-drop-vs-late-drop-late",
-        "晚拒绝",
-        "如果每个阶段各自拒绝呢？",
-        "做好的页面有三分之一在链路前被扔掉。",
-    ),
-    (
-        "retry-storm",
-        "重试风暴",
-        "人潮已经退去，为什么过载还在继续？",
-        "0:30 负载已恢复正常，回应却几乎都太迟：队列里满是没人再等的请求，而那些客户又都再问了一遍。",
-    ),
-    ("retry-storm-calmed", "平息重试风暴", "如果让队列保持很短呢？", "人潮退去几秒后，回应又都及时了。"),
-    (
-        "pdd-two-class",
-        "延迟一比二",
-        "Gold 的客户增加一倍，等待还能是 Silver 的一半吗？",
-        "10:00 之前等待之比为 1 : 2，之后约十秒又回到 1 : 2；线程从 38 和 26 变为 49 和 15。换成 stc_paper，比例先颠倒，大半分钟才恢复。",
-    ),
-    (
-        "pdd-open-loop",
-        "延迟听其自然",
-        "线程划分一直不变，各类的延迟会怎样？",
-        "10:00 之前 Gold 和 Silver 等得一样久；之后 Gold 的等待是 Silver 的三倍，正好颠倒。",
-    ),
-    (
-        "pdd-reservation",
-        "事先留好配额",
-        "配额正合高峰，其他时候还能保持比例吗？",
-        "10:00 之后比例是 2；之前 Silver 的等待是 Gold 的九倍多，Gold 用不完自己的那份。",
-    ),
-    ("pdd-best-effort", "两类排一队", "如果两类排同一条队列呢？", "不论轻重，10:00 前后两类都等得一样久。"),
-    (
-        "pdd-three-class",
-        "延迟一比二比四",
-        "一类负载加倍又回落，三类还能保持 1 : 2 : 4 吗？",
-        "线程从 30、21、13 变为 43、14、8，再变回来，比例始终不变。",
-    ),
-    (
-        "pdd-operating-point",
-        "从轻载到重载",
-        "适合重载的控制器，轻载时还能保持比例吗？",
-        "stc_lead 在两种负载下都保持 1 : 2。适合重载的 pid 增益在轻载下来回摆动：每 5 秒移动十一个线程，Silver 的等待是 Gold 的三倍多。",
-    ),
-    (
-        "pdd-small-pool",
-        "八个线程",
-        "多一个或少一个线程，比例就差一半，还能保持多准？",
-        "划分来回交替，10:00 前后平均比例都是 1.97。换成 stc_paper，变化之后一直停在 1.75；再加 dither，是 2.05。",
-    ),
-    (
-        "pdd-class-flip",
-        "人潮易位",
-        "人潮从一类转到另一类，线程多快能跟上？",
-        "5:00 之后五秒内划分就翻转过来，Gold 的线程从 7 个变为 28 个，比例也随之恢复。",
-    ),
-    (
-        "wrong-prior",
-        "猜错了增益",
-        "控制器开始时假定的增益差了四倍，会怎样？",
-        "比例照样是 2，而且很快就不比增益猜对时多移动线程。关掉学习也能保持比例，但移动的线程多六倍。",
-    ),
-    (
-        "red5-dnf",
-        "四台媒体服务器：聊天、直播、点播",
-        "按负载报告分配长会话，比数连接数更好吗？",
-        "两大两小四台服务器负载相近，会话的首次应答约三分之一秒。最少连接把会话一视同仁，要两到三倍的时间；只有 100 个用户时没有差别。",
-    ),
-    (
-        "noisy-neighbour",
-        "邻居占去三分之二",
-        "同一台机器上的别的程序占去三分之二处理器，对所有人有什么影响？",
-        "2:00 到 4:40，server-4 只剩三分之一处理器。两次上报之内它的权重就降下来，由其余服务器分担，百分之一的请求最多 0.12 秒；按配置权重则要再多一半。",
-    ),
-    (
-        "slow-backend",
-        "六台之一半死不活",
-        "一台服务器半死不活却通过健康检查，代价有多大？",
-        "2:00 到 4:40，server-2 的速度只有五分之一。它的权重和手上的请求都降下来，百分之一的请求要十分之一秒。轮询会让所有人都等它。",
-    ),
-    (
-        "stale-reports",
-        "负载报告卡住了",
-        "一台服务器反复报告自己很闲，会怎样？",
-        "0:30 起 server-3 的上报卡住，1:00 负载加倍：论文的规则当它最闲，能给的都给它。dnf 会把之后发出的也算进去，谁也察觉不到。",
-    ),
-    (
-        "mixed-generation-servers",
-        "新旧机器，两种工作",
-        "核多网慢的机器，权重该是多少？",
-        "没有哪一个合适：每台服务器对要核心的请求有一个权重，对要带宽的会话另有一个。gen-4 多接前者、少接后者，会话的带宽一点不缺。换成加权最少连接，带宽缺五分之一。",
-    ),
-    (
-        "herd",
-        "大家都去最好的三分之一",
-        "为什么不把请求都交给最闲的三分之一？",
-        "三分之一扛不住：几秒内每台就有几百个在等，下次上报后一窝蜂又涌向别处，其余的却闲着。改为等宽分组，或换成 dnf，队列都在十五个以内。",
-    ),
-];
-
 /// Title of a scenario in a language: translated if it is a preset's, else as it is.
 #[must_use]
 pub fn title(title: &str, language: Language) -> &str {
-    let preset = tidegate_core::scenario::presets::ALL.iter().find(|p| p.title == title);
-    match (language, preset) {
-        (Language::Chinese, Some(preset)) => texts(preset, language)[0],
-        _ => title,
-    }
+    presets::ALL.iter().find(|p| p.title == title).map_or(title, |preset| texts(preset, language)[0])
 }
 
 /// Title, question and what to look for of a preset.
 #[must_use]
 pub fn texts(preset: &Preset, language: Language) -> [&'static str; 3] {
-    let chinese = CHINESE.iter().find(|(name, ..)| *name == preset.name);
-    match (language, chinese) {
-        (Language::Chinese, Some((_, title, question, look_for))) => [title, question, look_for],
-        _ => [preset.title, preset.question, preset.look_for],
-    }
+    language.preset(preset.name).unwrap_or([preset.title, preset.question, preset.look_for])
 }
 
 /// Name of the page without requests, which is no scenario of the core: there is nothing in it to simulate.
@@ -293,7 +27,7 @@ pub type Group = (Word, &'static [&'static [&'static str]]);
 /// The gallery from its beginning to its end. Read through, it is a course: each preset's next step is the one after it.
 pub static GROUPS: &[Group] = &[
     (
-        |w| w.group_papers,
+        Word::group_papers,
         &[
             &["seda-exp1", "seda-exp1-haboob"],
             &["seda-exp2", "seda-exp2-haboob"],
@@ -306,7 +40,7 @@ pub static GROUPS: &[Group] = &[
         ],
     ),
     (
-        |w| w.group_overload,
+        Word::group_overload,
         &[
             &["flash-crowd", "four-classes"],
             &["retry-storm", "retry-storm-calmed"],
@@ -318,7 +52,7 @@ pub static GROUPS: &[Group] = &[
             &["bursty"],
         ],
     ),
-    (|w| w.group_basics, &[&["mm1", "mmc"], &["closed-clients"], &["trace-replay", "demo"], &[EMPTY]]),
+    (Word::group_basics, &[&["mm1", "mmc"], &["closed-clients"], &["trace-replay", "demo"], &[EMPTY]]),
 ];
 
 /// The preset after one in the gallery.
@@ -414,15 +148,15 @@ mod tests {
 
     #[test]
     fn every_preset_is_translated() {
+        for [name, ..] in &crate::words::chinese().preset_texts {
+            assert!(presets::get(name).is_some(), "{name} is no preset any more");
+        }
         for preset in presets::ALL {
             let english = texts(preset, Language::English);
             let chinese = texts(preset, Language::Chinese);
             assert!(english.iter().zip(chinese).all(|(e, c)| *e != c), "{} has no Chinese", preset.name);
             assert_eq!(super::title(preset.title, Language::Chinese), chinese[0]);
             assert_eq!(super::title(preset.title, Language::English), preset.title);
-        }
-        for (name, ..) in CHINESE {
-            assert!(presets::get(name).is_some(), "{name} is no preset any more");
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::draw::tracks::{Ink, Layer, Stroke, Tone, Track, largest, nearest};
 use crate::feed::Feed;
 use crate::figures;
-use crate::words::{Words, fill};
+use crate::words::{Word, Words, fill};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use tidegate_core::frame::Gauged;
@@ -537,9 +537,9 @@ fn edit_text(before: &ScenarioV1, set: &Map<String, Value>, w: &Words) -> String
     }
     let called = match field {
         "workers" => w.workers,
-        "rate_per_s" => w.rate,
+        "rate_per_s" => Word::rate.of(w),
         "priority" => w.priority,
-        "service" => w.service,
+        "service" => Word::service.of(w),
         other => other.trim_end_matches("_us").trim_end_matches("_per_s"),
     };
     parts.push(called);
@@ -631,7 +631,7 @@ pub fn ticks(from_s: f64, to_s: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::ENGLISH;
+    use crate::words::english;
     use tidegate_core::frame::Frame;
     use tidegate_core::scenario::presets;
     use tidegate_core::scenario::v1::LoadV1;
@@ -662,9 +662,9 @@ mod tests {
         assert_eq!(plot.kinds.len(), 6);
         assert_eq!(plot.tracks().len(), 6);
         for row in 0..6 {
-            assert!(!plot.reading(row, 110.0, &ENGLISH).is_empty(), "{:?}", plot.kinds[row]);
+            assert!(!plot.reading(row, 110.0, english()).is_empty(), "{:?}", plot.kinds[row]);
         }
-        let queue = plot.reading(3, 110.0, &ENGLISH);
+        let queue = plot.reading(3, 110.0, english());
         assert_eq!(queue.len(), 4);
     }
 
@@ -674,7 +674,7 @@ mod tests {
         let plot = Plot::new(&feed, None, Some(2));
         let row = plot.kinds.iter().position(|k| *k == Kind::Average(2)).expect("Send is explained");
         assert_eq!(plot.tracks()[row].layers.len(), 2 + 3, "two thresholds, three classes");
-        let reading = plot.reading(row, 5.0, &ENGLISH);
+        let reading = plot.reading(row, 5.0, english());
         assert_eq!(reading.len(), 4, "three averages and the height of the curve: {reading:?}");
         assert!(reading[2].1.parse::<f64>().is_ok_and(|low| low > 200.0), "{reading:?}");
     }
@@ -717,7 +717,7 @@ mod tests {
     fn told(feed: &Feed, at_s: f64) -> Vec<(Option<usize>, String, Tell)> {
         let plot = Plot::new(feed, None, None);
         let row = plot.kinds.iter().position(|k| *k == Kind::Ratio).expect("targets differ");
-        plot.reading(row, at_s, &ENGLISH)
+        plot.reading(row, at_s, english())
     }
 
     #[test]
@@ -741,14 +741,14 @@ mod tests {
         let plot = Plot::new(&feed, None, None);
         let row = plot.kinds.iter().position(|k| *k == Kind::Busy).expect("always");
         let told: u32 =
-            plot.reading(row, 20.0, &ENGLISH).iter().map(|r| r.1.parse::<u32>().expect("a count")).sum();
+            plot.reading(row, 20.0, english()).iter().map(|r| r.1.parse::<u32>().expect("a count")).sum();
         assert_eq!(told, feed.scenario.stages[1].workers, "idle ones too");
     }
 
     #[test]
     fn flags_gather_what_happens_at_once() {
         let feed = played("flash-crowd", 1.0);
-        let flags = flags(&feed.scenario, &ENGLISH);
+        let flags = flags(&feed.scenario, english());
         let texts: Vec<&str> = flags.iter().map(|f| f.text.as_str()).collect();
         assert_eq!(texts, ["Load ×1.4–2.2", "api-4 down", "api-4 back", "Load ×1"]);
         assert_eq!(flags[1].tone, Tone::Bad);

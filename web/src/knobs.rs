@@ -46,7 +46,7 @@ impl Unit {
 
     /// The word behind the number.
     #[must_use]
-    pub const fn word(self, w: &Words) -> &'static str {
+    pub fn word(self, w: &Words) -> &'static str {
         match self {
             Self::None => "",
             Self::Requests => w.unit_requests,
@@ -369,22 +369,22 @@ use Usual::{Enough, FourTimesMax, Is, Need, Off};
 
 // ----- parts that several policies have -----
 
-const PER: &[(&str, Word)] = &[("level", |w| w.limit_per_level), ("stage", |w| w.limit_per_stage)];
+const PER: &[(&str, Word)] = &[("level", Word::limit_per_level), ("stage", Word::limit_per_stage)];
 
 const SPACING: &[(&str, Word)] = &[
-    ("bernoulli", |w| w.spacing_bernoulli),
-    ("uniform", |w| w.spacing_uniform),
-    ("wait", |w| w.spacing_wait),
+    ("bernoulli", Word::spacing_bernoulli),
+    ("uniform", Word::spacing_uniform),
+    ("wait", Word::spacing_wait),
 ];
 
 const fn limit(usual: Usual) -> Knob {
-    helped("limit", |w| w.queue_limit, |w| w.queue_limit_help, Whole(Unit::Requests, usual, (1.0, 5000.0)))
+    helped("limit", Word::queue_limit, Word::queue_limit_help, Whole(Unit::Requests, usual, (1.0, 5000.0)))
 }
 
 const fn lengths(min: Usual, max: Usual) -> [Knob; 2] {
     [
-        helped("min", |w| w.knob_min, |w| w.knob_min_help, Number(Unit::Requests, min, (1.0, 1000.0))),
-        helped("max", |w| w.knob_max, |w| w.knob_max_help, Number(Unit::Requests, max, (1.0, 1000.0))),
+        helped("min", Word::knob_min, Word::knob_min_help, Number(Unit::Requests, min, (1.0, 1000.0))),
+        helped("max", Word::knob_max, Word::knob_max_help, Number(Unit::Requests, max, (1.0, 1000.0))),
     ]
 }
 
@@ -392,34 +392,34 @@ const LENGTHS: [Knob; 2] = lengths(Is(200.0), Is(280.0));
 const LOWER_LENGTHS: [Knob; 2] = lengths(Is(50.0), Is(100.0));
 const CURVE: [Knob; 2] = lengths(Need(200.0), Need(280.0));
 const MAX_P: Knob =
-    helped("max_p", |w| w.max_chance, |w| w.max_chance_help, Number(Unit::None, Is(0.2), (0.01, 1.0)));
+    helped("max_p", Word::max_chance, Word::max_chance_help, Number(Unit::None, Is(0.2), (0.01, 1.0)));
 const WEIGHT: Knob =
-    helped("weight", |w| w.weight, |w| w.weight_help, Number(Unit::None, Is(0.02), (0.001, 1.0)));
-const GENTLE: Knob = helped("gentle", |w| w.gentle, |w| w.gentle_help, Flag(false));
+    helped("weight", Word::weight, Word::weight_help, Number(Unit::None, Is(0.02), (0.001, 1.0)));
+const GENTLE: Knob = helped("gentle", Word::gentle, Word::gentle_help, Flag(false));
 
 const fn adapt(usual: usize) -> Knob {
-    helped("adapt", |w| w.adapt, |w| w.adapt_help, Kind::Choice(&ADAPT, usual))
+    helped("adapt", Word::adapt, Word::adapt_help, Kind::Choice(&ADAPT, usual))
 }
 
 static ADAPT: Choice = Choice {
     tag: "rule",
     arms: &[
-        plain("none", |w| w.adapt_none, &[]),
+        plain("none", Word::adapt_none, &[]),
         plain(
             "counters",
-            |w| w.adapt_counters,
+            Word::adapt_counters,
             &[
-                helped("factor", |w| w.factor, |w| w.factor_help, Number(Unit::Times, Is(2.0), (1.05, 10.0))),
+                helped("factor", Word::factor, Word::factor_help, Number(Unit::Times, Is(2.0), (1.05, 10.0))),
                 helped(
                     "repeat",
-                    |w| w.repeat,
-                    |w| w.repeat_help,
+                    Word::repeat,
+                    Word::repeat_help,
                     Whole(Unit::Requests, Is(5.0), (1.0, 100.0)),
                 ),
             ],
         ),
-        plain("feng", |w| w.adapt_feng, &[]),
-        plain("floyd", |w| w.adapt_floyd, &[]),
+        plain("feng", Word::adapt_feng, &[]),
+        plain("floyd", Word::adapt_floyd, &[]),
     ],
 };
 
@@ -431,33 +431,33 @@ pub static QUEUE: Choice = Choice {
     arms: &[
         arm(
             "tail_drop",
-            |w| w.policy_tail_drop,
-            |w| w.about_tail_drop,
+            Word::policy_tail_drop,
+            Word::about_tail_drop,
             icons::PLOT_STAGE,
             &[
                 limit(Is(1_000.0)),
-                helped("per", |w| w.limit_counts, |w| w.limit_counts_help, Kind::Words(PER, 0)),
+                helped("per", Word::limit_counts, Word::limit_counts_help, Kind::Words(PER, 0)),
             ],
         ),
         arm(
             "work_red",
-            |w| w.policy_work_red,
-            |w| w.about_work_red,
+            Word::policy_work_red,
+            Word::about_work_red,
             icons::PLOT_WORK_RED,
             &[
-                helped("min_us", |w| w.knob_min, |w| w.knob_min_help, Number(Unit::S, Is(1e6), (0.01, 30.0))),
-                helped("max_us", |w| w.knob_max, |w| w.knob_max_help, Number(Unit::S, Is(2e6), (0.01, 30.0))),
+                helped("min_us", Word::knob_min, Word::knob_min_help, Number(Unit::S, Is(1e6), (0.01, 30.0))),
+                helped("max_us", Word::knob_max, Word::knob_max_help, Number(Unit::S, Is(2e6), (0.01, 30.0))),
                 MAX_P,
                 adapt(0),
-                helped("tau_us", |w| w.tau, |w| w.tau_help, Number(Unit::S, Is(250e3), (0.01, 10.0))),
-                helped("hard", |w| w.hard, |w| w.hard_help, Number(Unit::Times, Is(1.5), (1.0, 5.0))),
+                helped("tau_us", Word::tau, Word::tau_help, Number(Unit::S, Is(250e3), (0.01, 10.0))),
+                helped("hard", Word::hard, Word::hard_help, Number(Unit::Times, Is(1.5), (1.0, 5.0))),
                 limit(Is(10_000.0)),
             ],
         ),
         arm(
             "priority_red",
-            |w| w.policy_priority_red,
-            |w| w.about_priority_red,
+            Word::policy_priority_red,
+            Word::about_priority_red,
             icons::PLOT_PRIORITY_RED,
             &[
                 LENGTHS[0],
@@ -466,17 +466,17 @@ pub static QUEUE: Choice = Choice {
                 adapt(1),
                 WEIGHT,
                 GENTLE,
-                helped("spacing", |w| w.spacing, |w| w.spacing_help, Kind::Words(SPACING, 0)),
-                helped("adapt_per", |w| w.adapt_per, |w| w.adapt_per_help, Kind::Words(PER, 1)),
-                helped("update_per", |w| w.update_per, |w| w.update_per_help, Kind::Words(PER, 1)),
-                helped("on_departure", |w| w.on_departure, |w| w.on_departure_help, Flag(true)),
+                helped("spacing", Word::spacing, Word::spacing_help, Kind::Words(SPACING, 0)),
+                helped("adapt_per", Word::adapt_per, Word::adapt_per_help, Kind::Words(PER, 1)),
+                helped("update_per", Word::update_per, Word::update_per_help, Kind::Words(PER, 1)),
+                helped("on_departure", Word::on_departure, Word::on_departure_help, Flag(true)),
                 limit(FourTimesMax),
             ],
         ),
         arm(
             "red",
-            |w| w.policy_red,
-            |w| w.about_red,
+            Word::policy_red,
+            Word::about_red,
             icons::PLOT_RED,
             &[
                 LENGTHS[0],
@@ -485,14 +485,14 @@ pub static QUEUE: Choice = Choice {
                 adapt(0),
                 WEIGHT,
                 GENTLE,
-                helped("spacing", |w| w.spacing, |w| w.spacing_help, Kind::Words(SPACING, 1)),
+                helped("spacing", Word::spacing, Word::spacing_help, Kind::Words(SPACING, 1)),
                 limit(FourTimesMax),
             ],
         ),
         arm(
             "pdt_red",
-            |w| w.policy_pdt_red,
-            |w| w.about_pdt_red,
+            Word::policy_pdt_red,
+            Word::about_pdt_red,
             icons::PLOT_PDT_RED,
             &[
                 LOWER_LENGTHS[0],
@@ -500,8 +500,8 @@ pub static QUEUE: Choice = Choice {
                 MAX_P,
                 helped(
                     "gain",
-                    |w| w.room_gain,
-                    |w| w.room_gain_help,
+                    Word::room_gain,
+                    Word::room_gain_help,
                     Number(Unit::None, Is(0.1), (0.0, 1.0)),
                 ),
                 WEIGHT,
@@ -510,20 +510,20 @@ pub static QUEUE: Choice = Choice {
         ),
         arm(
             "wred",
-            |w| w.policy_wred,
-            |w| w.about_wred,
+            Word::policy_wred,
+            Word::about_wred,
             icons::PLOT_WRED,
             &[
-                helped("curves", |w| w.curve, |w| w.curve_help, Table(&[CURVE[0], CURVE[1], MAX_P])),
+                helped("curves", Word::curve, Word::curve_help, Table(&[CURVE[0], CURVE[1], MAX_P])),
                 helped(
                     "average",
-                    |w| w.average_counts,
-                    |w| w.average_counts_help,
+                    Word::average_counts,
+                    Word::average_counts_help,
                     Kind::Words(
                         &[
-                            ("all", |w| w.counts_all),
-                            ("above", |w| w.counts_above),
-                            ("level", |w| w.counts_level),
+                            ("all", Word::counts_all),
+                            ("above", Word::counts_above),
+                            ("level", Word::counts_level),
                         ],
                         1,
                     ),
@@ -534,20 +534,20 @@ pub static QUEUE: Choice = Choice {
         ),
         arm(
             "codel",
-            |w| w.policy_codel,
-            |w| w.about_codel,
+            Word::policy_codel,
+            Word::about_codel,
             icons::PLOT_CODEL,
             &[
                 helped(
                     "target_us",
-                    |w| w.target_wait,
-                    |w| w.target_wait_help,
+                    Word::target_wait,
+                    Word::target_wait_help,
                     Number(Unit::Ms, Is(5e3), (0.1, 10_000.0)),
                 ),
                 helped(
                     "interval_us",
-                    |w| w.interval,
-                    |w| w.interval_help,
+                    Word::interval,
+                    Word::interval_help,
                     Number(Unit::Ms, Is(100e3), (1.0, 10_000.0)),
                 ),
                 limit(Is(1_000.0)),
@@ -555,26 +555,26 @@ pub static QUEUE: Choice = Choice {
         ),
         arm(
             "pie",
-            |w| w.policy_pie,
-            |w| w.about_pie,
+            Word::policy_pie,
+            Word::about_pie,
             icons::PLOT_PIE,
             &[
                 helped(
                     "target_us",
-                    |w| w.target_wait,
-                    |w| w.target_wait_help,
+                    Word::target_wait,
+                    Word::target_wait_help,
                     Number(Unit::Ms, Is(15e3), (0.1, 10_000.0)),
                 ),
                 helped(
                     "burst_us",
-                    |w| w.burst_passes,
-                    |w| w.burst_passes_help,
+                    Word::burst_passes,
+                    Word::burst_passes_help,
                     Number(Unit::Ms, Is(150e3), (0.0, 1000.0)),
                 ),
                 helped(
                     "update_us",
-                    |w| w.period,
-                    |w| w.period_help,
+                    Word::period,
+                    Word::period_help,
                     Number(Unit::Ms, Is(15e3), (1.0, 1000.0)),
                 ),
                 limit(Is(1_000.0)),
@@ -582,26 +582,26 @@ pub static QUEUE: Choice = Choice {
         ),
         arm(
             "adaptive_rate",
-            |w| w.policy_adaptive_rate,
-            |w| w.about_adaptive_rate,
+            Word::policy_adaptive_rate,
+            Word::about_adaptive_rate,
             icons::PLOT_SAW,
             &[
                 helped(
                     "target_us",
-                    |w| w.target_response,
-                    |w| w.target_response_help,
+                    Word::target_response,
+                    Word::target_response_help,
                     Number(Unit::Ms, Need(1e6), (1.0, 30_000.0)),
                 ),
                 helped(
                     "rule",
-                    |w| w.rate_rule,
-                    |w| w.rate_rule_help,
+                    Word::rate_rule,
+                    Word::rate_rule_help,
                     Kind::Words(
                         &[
-                            ("direct", |w| w.rule_direct),
-                            ("multiclass", |w| w.rule_multiclass),
-                            ("pid", |w| w.rule_pid),
-                            ("mm1", |w| w.rule_mm1),
+                            ("direct", Word::rule_direct),
+                            ("multiclass", Word::rule_multiclass),
+                            ("pid", Word::rule_pid),
+                            ("mm1", Word::rule_mm1),
                         ],
                         0,
                     ),
@@ -611,20 +611,20 @@ pub static QUEUE: Choice = Choice {
         ),
         arm(
             "enqueue_rate",
-            |w| w.policy_enqueue_rate,
-            |w| w.about_enqueue_rate,
+            Word::policy_enqueue_rate,
+            Word::about_enqueue_rate,
             icons::PLOT_BUCKET,
             &[
                 helped(
                     "rate_per_s",
-                    |w| w.rate,
-                    |w| w.rate_help,
+                    Word::rate,
+                    Word::rate_help,
                     Number(Unit::PerSecond, Need(100.0), (1.0, 2000.0)),
                 ),
                 helped(
                     "depth",
-                    |w| w.depth,
-                    |w| w.depth_help,
+                    Word::depth,
+                    Word::depth_help,
                     Number(Unit::Requests, Is(10.0), (1.0, 1000.0)),
                 ),
                 limit(Is(10_000.0)),
@@ -632,26 +632,26 @@ pub static QUEUE: Choice = Choice {
         ),
         arm(
             "length_threshold",
-            |w| w.policy_length_threshold,
-            |w| w.about_length_threshold,
+            Word::policy_length_threshold,
+            Word::about_length_threshold,
             icons::PLOT_WALL,
             &[helped(
                 "threshold",
-                |w| w.threshold,
-                |w| w.threshold_help,
+                Word::threshold,
+                Word::threshold_help,
                 Whole(Unit::Requests, Is(1e6), (1.0, 10_000.0)),
             )],
         ),
         arm(
             "admission_window",
-            |w| w.policy_admission_window,
-            |w| w.about_admission_window,
+            Word::policy_admission_window,
+            Word::about_admission_window,
             icons::PLOT_WINDOW,
             &[
                 helped(
                     "target_us",
-                    |w| w.wanted_of_one,
-                    |w| w.wanted_of_one_help,
+                    Word::wanted_of_one,
+                    Word::wanted_of_one_help,
                     Number(Unit::Ms, Need(500e3), (1.0, 30_000.0)),
                 ),
                 window(1e6),
@@ -663,20 +663,20 @@ pub static QUEUE: Choice = Choice {
 };
 
 /// Who may wait, as a knob of a stage.
-pub static QUEUE_KNOB: Knob = knob("queue", |w| w.who_may_wait, Kind::Choice(&QUEUE, 0));
+pub static QUEUE_KNOB: Knob = knob("queue", Word::who_may_wait, Kind::Choice(&QUEUE, 0));
 
 // ----- a split -----
 
 const fn window(usual: f64) -> Knob {
-    helped("period_us", |w| w.period, |w| w.period_help, Number(Unit::S, Is(usual), (0.01, 60.0)))
+    helped("period_us", Word::period, Word::period_help, Number(Unit::S, Is(usual), (0.01, 60.0)))
 }
 
 const fn gain(usual: f64, low: f64, high: f64) -> Knob {
-    helped("gain", |w| w.gain, |w| w.gain_help, Number(Unit::None, Is(usual), (low, high)))
+    helped("gain", Word::gain, Word::gain_help, Number(Unit::None, Is(usual), (low, high)))
 }
 
 const fn pole(usual: f64) -> Knob {
-    helped("pole", |w| w.pole, |w| w.pole_help, Number(Unit::None, Is(usual), (0.0, 0.95)))
+    helped("pole", Word::pole, Word::pole_help, Number(Unit::None, Is(usual), (0.0, 0.95)))
 }
 
 const fn terms(key: &'static str, label: Word, help: Word, usual: f64) -> Knob {
@@ -684,35 +684,35 @@ const fn terms(key: &'static str, label: Word, help: Word, usual: f64) -> Knob {
 }
 
 const FORGETTING: Knob =
-    helped("forgetting", |w| w.forgetting, |w| w.forgetting_help, Number(Unit::None, Is(0.98), (0.8, 1.0)));
-const TUNE: Knob = helped("tune", |w| w.tune, |w| w.tune_help, Flag(true));
+    helped("forgetting", Word::forgetting, Word::forgetting_help, Number(Unit::None, Is(0.98), (0.8, 1.0)));
+const TUNE: Knob = helped("tune", Word::tune, Word::tune_help, Flag(true));
 
 static SPLIT_BY: Choice = Choice {
     tag: "policy",
     arms: &[
-        drawn("fixed", |w| w.split_fixed, icons::PLOT_HALVES, &[]),
+        drawn("fixed", Word::split_fixed, icons::PLOT_HALVES, &[]),
         arm(
             "stc_lead",
-            |w| w.split_stc_lead,
-            |w| w.about_stc_lead,
+            Word::split_stc_lead,
+            Word::about_stc_lead,
             icons::PLOT_LEAD,
             &[
                 window(250e3),
                 TUNE,
-                helped("prior", |w| w.prior, |w| w.prior_help, Number(Unit::None, Is(1.0), (0.05, 20.0))),
+                helped("prior", Word::prior, Word::prior_help, Number(Unit::None, Is(1.0), (0.05, 20.0))),
             ],
         ),
         arm(
             "stc_served",
-            |w| w.split_stc_served,
-            |w| w.about_stc_served,
+            Word::split_stc_served,
+            Word::about_stc_served,
             icons::PLOT_SETTLE,
             &[window(1e6), TUNE],
         ),
         arm(
             "stc_paper",
-            |w| w.split_stc_paper,
-            |w| w.about_stc_paper,
+            Word::split_stc_paper,
+            Word::about_stc_paper,
             icons::PLOT_SHARES,
             &[
                 window(10e6),
@@ -720,84 +720,84 @@ static SPLIT_BY: Choice = Choice {
                 FORGETTING,
                 helped(
                     "design",
-                    |w| w.design,
-                    |w| w.design_help,
+                    Word::design,
+                    Word::design_help,
                     Kind::Words(
                         &[
-                            ("pole_placement", |w| w.design_poles),
-                            ("minimum_variance", |w| w.design_variance),
+                            ("pole_placement", Word::design_poles),
+                            ("minimum_variance", Word::design_variance),
                         ],
                         0,
                     ),
                 ),
                 helped(
                     "warm_up",
-                    |w| w.warm_up,
-                    |w| w.warm_up_help,
+                    Word::warm_up,
+                    Word::warm_up_help,
                     Whole(Unit::Windows, Is(6.0), (0.0, 60.0)),
                 ),
-                terms("a_terms", |w| w.a_terms, |w| w.a_terms_help, 2.0),
-                terms("b_terms", |w| w.b_terms, |w| w.b_terms_help, 1.0),
+                terms("a_terms", Word::a_terms, Word::a_terms_help, 2.0),
+                terms("b_terms", Word::b_terms, Word::b_terms_help, 1.0),
                 helped(
                     "lag",
-                    |w| w.dead_time,
-                    |w| w.dead_time_help,
+                    Word::dead_time,
+                    Word::dead_time_help,
                     Whole(Unit::Windows, Is(1.0), (1.0, 3.0)),
                 ),
             ],
         ),
         arm(
             "pid",
-            |w| w.split_pid,
-            |w| w.about_pid,
+            Word::split_pid,
+            Word::about_pid,
             icons::PLOT_STAIRS,
             &[
                 window(5e6),
-                helped("kp", |_| "Kp", |w| w.pid_p_help, Number(Unit::None, Is(0.2), (0.0, 2.0))),
-                helped("ki", |_| "Ki", |w| w.pid_i_help, Number(Unit::None, Is(0.2), (0.0, 2.0))),
-                helped("kd", |_| "Kd", |w| w.pid_d_help, Number(Unit::None, Is(0.0), (0.0, 2.0))),
+                helped("kp", Word::pid_p, Word::pid_p_help, Number(Unit::None, Is(0.2), (0.0, 2.0))),
+                helped("ki", Word::pid_i, Word::pid_i_help, Number(Unit::None, Is(0.2), (0.0, 2.0))),
+                helped("kd", Word::pid_d, Word::pid_d_help, Number(Unit::None, Is(0.0), (0.0, 2.0))),
             ],
         ),
         arm(
             "pairwise_pi",
-            |w| w.split_pairwise_pi,
-            |w| w.about_pairwise_pi,
+            Word::split_pairwise_pi,
+            Word::about_pairwise_pi,
             icons::PLOT_PAIRS,
             &[
                 window(30e6),
                 gain(0.3, 0.0, 2.0),
-                helped("zero", |w| w.zero, |w| w.zero_help, Number(Unit::None, Is(0.05), (0.0, 0.999))),
+                helped("zero", Word::zero, Word::zero_help, Number(Unit::None, Is(0.05), (0.0, 0.999))),
             ],
         ),
         arm(
             "pairwise_stc",
-            |w| w.split_pairwise_stc,
-            |w| w.about_pairwise_stc,
+            Word::split_pairwise_stc,
+            Word::about_pairwise_stc,
             icons::PLOT_TUNED_PAIRS,
             &[window(5e6), pole(0.5), FORGETTING],
         ),
         arm(
             "feed_forward",
-            |w| w.split_feed_forward,
-            |w| w.about_feed_forward,
+            Word::split_feed_forward,
+            Word::about_feed_forward,
             icons::PLOT_FORWARD,
             &[
                 window(1e6),
-                helped("think_us", |w| w.think, |w| w.think_help, Number(Unit::S, Is(0.0), (0.0, 10.0))),
-                helped("trim", |w| w.trim, |w| w.trim_help, Number(Unit::None, Is(0.02), (0.0, 1.0))),
+                helped("think_us", Word::think, Word::think_help, Number(Unit::S, Is(0.0), (0.0, 10.0))),
+                helped("trim", Word::trim, Word::trim_help, Number(Unit::None, Is(0.02), (0.0, 1.0))),
             ],
         ),
     ],
 };
 
 /// What the split of a stage follows, as a knob of the stage.
-pub static SPLIT: Knob = helped("split_by", |w| w.split_by, |w| w.split_by_help, Kind::Choice(&SPLIT_BY, 0));
+pub static SPLIT: Knob = helped("split_by", Word::split_by, Word::split_by_help, Kind::Choice(&SPLIT_BY, 0));
 
 /// What a split has besides its parts and what it follows.
 pub static LENDING: Knob =
-    helped("lend_after_us", |w| w.lend_after, |w| w.lend_help, Number(Unit::S, Off, (0.0, 60.0)));
+    helped("lend_after_us", Word::lend_after, Word::lend_help, Number(Unit::S, Off, (0.0, 60.0)));
 /// The same of one that is controlled.
-pub static DITHER: Knob = helped("dither", |w| w.dither, |w| w.dither_help, Flag(false));
+pub static DITHER: Knob = helped("dither", Word::dither, Word::dither_help, Flag(false));
 
 /// Lets all share the workers of a stage (0), splits them for good (1), or lets the split follow the waits (2).
 pub fn share_workers(s: &mut ScenarioV1, stage: usize, how: usize) {
@@ -818,19 +818,19 @@ pub fn share_workers(s: &mut ScenarioV1, stage: usize, how: usize) {
 /// Name of what a split follows.
 #[must_use]
 pub fn split_name(split_by: &SplitByV1, w: &Words) -> &'static str {
-    SPLIT_BY.arms.iter().find(|arm| arm.word == split_by.word()).map_or("", |arm| (arm.name)(w))
+    SPLIT_BY.arms.iter().find(|arm| arm.word == split_by.word()).map_or("", |arm| arm.name.of(w))
 }
 
 /// Who goes first.
 pub const ORDERS: &[(&str, Word)] = &[
-    ("strict_priority", |w| w.order_strict),
-    ("fifo", |w| w.order_fifo),
-    ("weighted_fair", |w| w.order_fair),
-    ("wtp", |w| w.order_wtp),
-    ("pad", |w| w.order_pad),
-    ("hpd", |w| w.order_hpd),
-    ("earliest_deadline", |w| w.order_deadline),
-    ("adaptive_lifo", |w| w.order_lifo),
+    ("strict_priority", Word::order_strict),
+    ("fifo", Word::order_fifo),
+    ("weighted_fair", Word::order_fair),
+    ("wtp", Word::order_wtp),
+    ("pad", Word::order_pad),
+    ("hpd", Word::order_hpd),
+    ("earliest_deadline", Word::order_deadline),
+    ("adaptive_lifo", Word::order_lifo),
 ];
 
 /// A plot for each.
@@ -848,13 +848,13 @@ pub const ORDER_PLOTS: &[&str] = &[
 /// Name of one of some words.
 #[must_use]
 pub fn name(words: &[(&str, Word)], word: &str, w: &Words) -> &'static str {
-    words.iter().find(|(known, _)| *known == word).map_or("", |(_, name)| name(w))
+    words.iter().find(|(known, _)| *known == word).map_or("", |(_, name)| name.of(w))
 }
 
 /// What a balancer is called.
 #[must_use]
 pub fn balancer_name(balancer: &BalancerV1, w: &Words) -> &'static str {
-    balancer_arm(balancer).map_or("", |arm| (arm.name)(w))
+    balancer_arm(balancer).map_or("", |arm| arm.name.of(w))
 }
 
 /// Its entry in the table.
@@ -866,43 +866,43 @@ pub fn balancer_arm(balancer: &BalancerV1) -> Option<&'static Arm> {
 /// Name of a queue control.
 #[must_use]
 pub fn queue_name(queue: &QueueV1, w: &Words) -> &'static str {
-    QUEUE.arms.iter().find(|arm| arm.word == queue.word()).map_or("", |arm| (arm.name)(w))
+    QUEUE.arms.iter().find(|arm| arm.word == queue.word()).map_or("", |arm| arm.name.of(w))
 }
 
 /// A sentence about a queue control.
 #[must_use]
 pub fn queue_about(queue: &QueueV1, w: &Words) -> &'static str {
     let arm = QUEUE.arms.iter().find(|arm| arm.word == queue.word());
-    arm.and_then(|arm| arm.about).map_or("", |about| about(w))
+    arm.and_then(|arm| arm.about).map_or("", |about| about.of(w))
 }
 
 static AGEING: Choice = Choice {
     tag: "rule",
     arms: &[
-        drawn("none", |w| w.ageing_none, icons::PLOT_LEVELS, &[]),
+        drawn("none", Word::ageing_none, icons::PLOT_LEVELS, &[]),
         arm(
             "promote",
-            |w| w.ageing_promote,
-            |w| w.about_promote,
+            Word::ageing_promote,
+            Word::about_promote,
             icons::PLOT_PROMOTE,
-            &[helped("after_us", |w| w.promote_after, |w| w.promote_after_help, List(Unit::S, Some(2e6)))],
+            &[helped("after_us", Word::promote_after, Word::promote_after_help, List(Unit::S, Some(2e6)))],
         ),
         arm(
             "share",
-            |w| w.ageing_share,
-            |w| w.about_share,
+            Word::ageing_share,
+            Word::about_share,
             icons::PLOT_PART,
             &[
                 helped(
                     "after_us",
-                    |w| w.overdue_after,
-                    |w| w.overdue_after_help,
+                    Word::overdue_after,
+                    Word::overdue_after_help,
                     Number(Unit::S, Is(2e6), (0.01, 60.0)),
                 ),
                 helped(
                     "share",
-                    |w| w.overdue_share,
-                    |w| w.overdue_share_help,
+                    Word::overdue_share,
+                    Word::overdue_share_help,
                     Number(Unit::None, Is(0.2), (0.01, 0.9)),
                 ),
             ],
@@ -912,53 +912,53 @@ static AGEING: Choice = Choice {
 
 const fn pool_ends(most: f64) -> [Knob; 2] {
     [
-        helped("min", |w| w.fewest, |w| w.fewest_help, Whole(Unit::None, Is(1.0), (1.0, 512.0))),
-        helped("max", |w| w.most, |w| w.most_help, Whole(Unit::None, Is(most), (1.0, 1000.0))),
+        helped("min", Word::fewest, Word::fewest_help, Whole(Unit::None, Is(1.0), (1.0, 512.0))),
+        helped("max", Word::most, Word::most_help, Whole(Unit::None, Is(most), (1.0, 1000.0))),
     ]
 }
 
 const FEW: [Knob; 2] = pool_ends(20.0);
 const MANY: [Knob; 2] = pool_ends(1_000.0);
 const POOL_PERIOD: Knob =
-    helped("period_us", |w| w.period, |w| w.period_help, Number(Unit::Ms, Is(100e3), (1.0, 10_000.0)));
+    helped("period_us", Word::period, Word::period_help, Number(Unit::Ms, Is(100e3), (1.0, 10_000.0)));
 
 static POOL: Choice = Choice {
     tag: "control",
     arms: &[
-        drawn("fixed", |w| w.pool_fixed, icons::PLOT_SAME, &[]),
+        drawn("fixed", Word::pool_fixed, icons::PLOT_SAME, &[]),
         arm(
             "threads",
-            |w| w.pool_threads,
-            |w| w.about_threads,
+            Word::pool_threads,
+            Word::about_threads,
             icons::PLOT_GROW,
             &[
                 FEW[0],
                 FEW[1],
                 helped(
                     "threshold",
-                    |w| w.grow_above,
-                    |w| w.grow_above_help,
+                    Word::grow_above,
+                    Word::grow_above_help,
                     Whole(Unit::Requests, Is(100.0), (1.0, 1000.0)),
                 ),
-                helped("period_us", |w| w.period, |w| w.period_help, Number(Unit::S, Is(2e6), (0.1, 60.0))),
+                helped("period_us", Word::period, Word::period_help, Number(Unit::S, Is(2e6), (0.1, 60.0))),
                 helped(
                     "idle_us",
-                    |w| w.idle_goes,
-                    |w| w.idle_goes_help,
+                    Word::idle_goes,
+                    Word::idle_goes_help,
                     Number(Unit::S, Is(5e6), (0.1, 60.0)),
                 ),
             ],
         ),
         arm(
             "aimd",
-            |w| w.pool_aimd,
-            |w| w.about_aimd,
+            Word::pool_aimd,
+            Word::about_aimd,
             icons::PLOT_TEETH,
             &[
                 helped(
                     "target_us",
-                    |w| w.too_long,
-                    |w| w.too_long_help,
+                    Word::too_long,
+                    Word::too_long_help,
                     Number(Unit::Ms, Need(1e6), (1.0, 30_000.0)),
                 ),
                 MANY[0],
@@ -968,14 +968,14 @@ static POOL: Choice = Choice {
         ),
         arm(
             "gradient",
-            |w| w.pool_gradient,
-            |w| w.about_gradient,
+            Word::pool_gradient,
+            Word::about_gradient,
             icons::PLOT_BEND,
             &[
                 helped(
                     "tolerance",
-                    |w| w.tolerance,
-                    |w| w.tolerance_help,
+                    Word::tolerance,
+                    Word::tolerance_help,
                     Number(Unit::Times, Is(1.5), (1.0, 5.0)),
                 ),
                 MANY[0],
@@ -989,30 +989,30 @@ static POOL: Choice = Choice {
 static BATCH: Choice = Choice {
     tag: "control",
     arms: &[
-        drawn("one", |w| w.batch_one, icons::PLOT_ONE, &[]),
+        drawn("one", Word::batch_one, icons::PLOT_ONE, &[]),
         drawn(
             "fixed",
-            |w| w.batch_fixed,
+            Word::batch_fixed,
             icons::PLOT_BATCH,
             &[helped(
                 "size",
-                |w| w.batch_size,
-                |w| w.batch_size_help,
+                Word::batch_size,
+                Word::batch_size_help,
                 Whole(Unit::Requests, Need(8.0), (2.0, 1000.0)),
             )],
         ),
         arm(
             "adaptive",
-            |w| w.batch_adaptive,
-            |w| w.about_batch_adaptive,
+            Word::batch_adaptive,
+            Word::about_batch_adaptive,
             icons::PLOT_BATCHES,
             &[
-                helped("min", |w| w.fewest, |w| w.fewest_help, Whole(Unit::Requests, Is(2.0), (1.0, 1000.0))),
-                helped("max", |w| w.most, |w| w.most_help, Whole(Unit::Requests, Is(1_000.0), (2.0, 1000.0))),
+                helped("min", Word::fewest, Word::fewest_help, Whole(Unit::Requests, Is(2.0), (1.0, 1000.0))),
+                helped("max", Word::most, Word::most_help, Whole(Unit::Requests, Is(1_000.0), (2.0, 1000.0))),
                 helped(
                     "period_us",
-                    |w| w.period,
-                    |w| w.period_help,
+                    Word::period,
+                    Word::period_help,
                     Number(Unit::Ms, Is(1e6), (10.0, 10_000.0)),
                 ),
             ],
@@ -1022,15 +1022,15 @@ static BATCH: Choice = Choice {
 
 /// What a stage has besides workers, order and queue control.
 pub const STAGE: &[Knob] = &[
-    helped("ageing", |w| w.ageing, |w| w.ageing_help, Kind::Choice(&AGEING, 0)),
-    helped("pool", |w| w.pool_size, |w| w.pool_size_help, Kind::Choice(&POOL, 0)),
-    helped("batch", |w| w.batches, |w| w.batches_help, Kind::Choice(&BATCH, 0)),
-    helped("starts_per_s", |w| w.starts, |w| w.starts_help, Number(Unit::PerSecond, Off, (0.0, 2000.0))),
+    helped("ageing", Word::ageing, Word::ageing_help, Kind::Choice(&AGEING, 0)),
+    helped("pool", Word::pool_size, Word::pool_size_help, Kind::Choice(&POOL, 0)),
+    helped("batch", Word::batches, Word::batches_help, Kind::Choice(&BATCH, 0)),
+    helped("starts_per_s", Word::starts, Word::starts_help, Number(Unit::PerSecond, Off, (0.0, 2000.0))),
     helped(
         "expired",
-        |w| w.expired,
-        |w| w.expired_help,
-        Kind::Words(&[("shed", |w| w.expired_shed), ("serve", |w| w.expired_serve)], 0),
+        Word::expired,
+        Word::expired_help,
+        Kind::Words(&[("shed", Word::expired_shed), ("serve", Word::expired_serve)], 0),
     ),
 ];
 
@@ -1039,108 +1039,108 @@ static WORK_AT: Choice = Choice {
     arms: &[
         plain(
             "stage",
-            |w| w.work_stage,
+            Word::work_stage,
             &[
-                helped("service", |w| w.own_work, |w| w.own_work_help, Kind::Choice(&LAW, 1)),
+                helped("service", Word::own_work, Word::own_work_help, Kind::Choice(&LAW, 1)),
                 helped(
                     "batch_us",
-                    |w| w.batch_work,
-                    |w| w.batch_work_help,
+                    Word::batch_work,
+                    Word::batch_work_help,
                     Number(Unit::Ms, Is(0.0), (0.0, 1000.0)),
                 ),
             ],
         ),
         plain(
             "link",
-            |w| w.work_link,
+            Word::work_link,
             &[helped(
                 "bytes_per_s",
-                |w| w.link_rate,
-                |w| w.link_rate_help,
+                Word::link_rate,
+                Word::link_rate_help,
                 Number(Unit::MbPerSecond, Need(1e6), (0.01, 1000.0)),
             )],
         ),
-        arm("servers", |w| w.work_servers, |w| w.to_servers, "", &[]),
+        arm("servers", Word::work_servers, Word::to_servers, "", &[]),
     ],
 };
 
 /// What a worker does, as a knob of a stage.
-pub static WORK: Knob = helped("work", |w| w.work, |w| w.work_help, Kind::Choice(&WORK_AT, 0));
+pub static WORK: Knob = helped("work", Word::work, Word::work_help, Kind::Choice(&WORK_AT, 0));
 
 /// What a stage is called.
-pub const STAGE_NAME: Knob = knob("name", |w| w.class_name, Text("wide", ""));
+pub const STAGE_NAME: Knob = knob("name", Word::class_name, Text("wide", ""));
 
 // ----- a class -----
 
 const MEAN: Knob =
-    helped("mean_us", |w| w.mean, |w| w.mean_help, Number(Unit::Ms, Need(10e3), (0.1, 10_000.0)));
-const CV: Knob = helped("cv", |w| w.cv, |w| w.cv_help, Number(Unit::None, Need(2.0), (1.0, 10.0)));
-const ALPHA: Knob = helped("alpha", |w| w.alpha, |w| w.alpha_help, Number(Unit::None, Need(1.5), (0.5, 4.0)));
+    helped("mean_us", Word::mean, Word::mean_help, Number(Unit::Ms, Need(10e3), (0.1, 10_000.0)));
+const CV: Knob = helped("cv", Word::cv, Word::cv_help, Number(Unit::None, Need(2.0), (1.0, 10.0)));
+const ALPHA: Knob = helped("alpha", Word::alpha, Word::alpha_help, Number(Unit::None, Need(1.5), (0.5, 4.0)));
 const RATIO: Knob =
-    helped("ratio", |w| w.size_ratio, |w| w.size_ratio_help, Number(Unit::Times, Is(1e4), (2.0, 1e6)));
+    helped("ratio", Word::size_ratio, Word::size_ratio_help, Number(Unit::Times, Is(1e4), (2.0, 1e6)));
 
 /// How long something takes.
 pub static LAW: Choice = Choice {
     tag: "law",
     arms: &[
-        plain("constant", |w| w.law_constant, &[MEAN]),
-        plain("exponential", |w| w.law_exponential, &[MEAN]),
+        plain("constant", Word::law_constant, &[MEAN]),
+        plain("exponential", Word::law_exponential, &[MEAN]),
         plain(
             "uniform",
-            |w| w.law_uniform,
+            Word::law_uniform,
             &[
                 helped(
                     "min_us",
-                    |w| w.size_least,
-                    |w| w.size_least_help,
+                    Word::size_least,
+                    Word::size_least_help,
                     Number(Unit::Ms, Need(5e3), (0.1, 10_000.0)),
                 ),
                 helped(
                     "max_us",
-                    |w| w.size_most,
-                    |w| w.size_most_help,
+                    Word::size_most,
+                    Word::size_most_help,
                     Number(Unit::Ms, Need(15e3), (0.1, 10_000.0)),
                 ),
             ],
         ),
         plain(
             "erlang",
-            |w| w.law_erlang,
+            Word::law_erlang,
             &[
                 MEAN,
-                helped("k", |w| w.erlang_k, |w| w.erlang_k_help, Whole(Unit::None, Need(4.0), (1.0, 16.0))),
+                helped("k", Word::erlang_k, Word::erlang_k_help, Whole(Unit::None, Need(4.0), (1.0, 16.0))),
             ],
         ),
-        plain("hyperexponential", |w| w.law_hyper, &[MEAN, CV]),
-        plain("lognormal", |w| w.law_lognormal, &[MEAN, CV]),
-        plain("pareto", |w| w.law_pareto, &[MEAN, ALPHA, RATIO]),
+        plain("hyperexponential", Word::law_hyper, &[MEAN, CV]),
+        plain("lognormal", Word::law_lognormal, &[MEAN, CV]),
+        plain("pareto", Word::law_pareto, &[MEAN, ALPHA, RATIO]),
     ],
 };
 
 const RATE: Knob =
-    helped("rate_per_s", |w| w.rate, |w| w.rate_help, Number(Unit::PerSecond, Need(20.0), (1.0, 2000.0)));
+    helped("rate_per_s", Word::rate, Word::rate_help, Number(Unit::PerSecond, Need(20.0), (1.0, 2000.0)));
 const COUNT: Knob =
-    helped("count", |w| w.stops_after, |w| w.off_at_zero, Whole(Unit::Requests, Off, (0.0, 10_000.0)));
+    helped("count", Word::stops_after, Word::off_at_zero, Whole(Unit::Requests, Off, (0.0, 10_000.0)));
 
 /// When requests arrive. Choosing is [`edit::set_kind`](crate::edit::set_kind)'s, which keeps the rate.
 pub static LOAD: Choice = Choice {
     tag: "kind",
     arms: &[
-        plain("poisson", |w| w.load_poisson, &[RATE]),
-        plain("deterministic", |w| w.load_even, &[RATE, COUNT]),
+        plain("poisson", Word::load_poisson, &[RATE]),
+        plain("deterministic", Word::load_even, &[RATE, COUNT]),
         plain(
             "mmpp",
-            |w| w.load_bursty,
+            Word::load_bursty,
             &[helped(
                 "phases",
-                |w| w.phase,
-                |w| w.phase_help,
+                Word::phase,
+                Word::phase_help,
                 Table(&[
                     RATE,
                     helped(
                         "mean_us",
-                        |w| w.lasts,
-                        |w| w.lasts_help,
+                        Word::lasts,
+                        Word::lasts_help,
                         Number(Unit::S, Need(2e6), (0.1, 100.0)),
                     ),
                 ]),
@@ -1148,114 +1148,114 @@ pub static LOAD: Choice = Choice {
         ),
         plain(
             "closed",
-            |w| w.load_closed,
+            Word::load_closed,
             &[
                 helped(
                     "clients",
-                    |w| w.clients_count,
-                    |w| w.clients_count_help,
+                    Word::clients_count,
+                    Word::clients_count_help,
                     Whole(Unit::None, Need(20.0), (1.0, 2000.0)),
                 ),
-                helped("think", |w| w.think, |w| w.think_help, Kind::Choice(&LAW, 0)),
+                helped("think", Word::think, Word::think_help, Kind::Choice(&LAW, 0)),
                 COUNT,
             ],
         ),
         plain(
             "trace",
-            |w| w.load_trace,
-            &[helped("label", |w| w.log_label, |w| w.log_label_help, Text("mono", ""))],
+            Word::load_trace,
+            &[helped("label", Word::log_label, Word::log_label_help, Text("mono", ""))],
         ),
     ],
 };
 
 /// The conditions of a rule.
 const RULE: &[Knob] = &[
-    helped("path", |w| w.class_rule, |w| w.class_rule_help, Text("mono", "/**")),
-    helped("host", |w| w.rule_host, |w| w.rule_host_help, Text("mono", "")),
-    helped("method", |w| w.rule_method, |w| w.rule_method_help, Text("mono", "")),
-    helped("header", |w| w.rule_header, |w| w.rule_header_help, Text("mono", "")),
-    helped("value", |w| w.rule_value, |w| w.rule_value_help, Text("mono", "")),
-    helped("client", |w| w.rule_client, |w| w.rule_client_help, Text("mono", "")),
+    helped("path", Word::class_rule, Word::class_rule_help, Text("mono", "/**")),
+    helped("host", Word::rule_host, Word::rule_host_help, Text("mono", "")),
+    helped("method", Word::rule_method, Word::rule_method_help, Text("mono", "")),
+    helped("header", Word::rule_header, Word::rule_header_help, Text("mono", "")),
+    helped("value", Word::rule_value, Word::rule_value_help, Text("mono", "")),
+    helped("client", Word::rule_client, Word::rule_client_help, Text("mono", "")),
     helped(
         "from",
-        |w| w.rule_from,
-        |w| w.rule_from_help,
-        Kind::Words(&[("trusted", |w| w.from_trusted), ("anyone", |w| w.from_anyone)], 0),
+        Word::rule_from,
+        Word::rule_from_help,
+        Kind::Words(&[("trusted", Word::from_trusted), ("anyone", Word::from_anyone)], 0),
     ),
 ];
 
 /// The rules of a class.
-pub const RULES: Knob = helped("rules", |w| w.rule, |w| w.rules_help, Table(RULE));
+pub const RULES: Knob = helped("rules", Word::rule, Word::rules_help, Table(RULE));
 
 static SIZE: Choice = Choice {
     tag: "law",
     arms: &[
-        plain("", |w| w.size_unknown, &[]),
+        plain("", Word::size_unknown, &[]),
         plain(
             "constant",
-            |w| w.law_constant,
-            &[helped("bytes", |w| w.size, |w| w.size_help, Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)))],
+            Word::law_constant,
+            &[helped("bytes", Word::size, Word::size_help, Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)))],
         ),
         plain(
             "uniform",
-            |w| w.law_uniform,
+            Word::law_uniform,
             &[
                 helped(
                     "min_bytes",
-                    |w| w.size_least,
-                    |w| w.size_least_help,
+                    Word::size_least,
+                    Word::size_least_help,
                     Whole(Unit::Kb, Need(10e3), (0.1, 100_000.0)),
                 ),
                 helped(
                     "max_bytes",
-                    |w| w.size_most,
-                    |w| w.size_most_help,
+                    Word::size_most,
+                    Word::size_most_help,
                     Whole(Unit::Kb, Need(200e3), (0.1, 100_000.0)),
                 ),
             ],
         ),
-        plain("lognormal", |w| w.law_lognormal, &[SIZE_MEAN, CV]),
-        plain("pareto", |w| w.law_pareto, &[SIZE_MEAN, ALPHA, RATIO]),
+        plain("lognormal", Word::law_lognormal, &[SIZE_MEAN, CV]),
+        plain("pareto", Word::law_pareto, &[SIZE_MEAN, ALPHA, RATIO]),
     ],
 };
 
 const SIZE_MEAN: Knob = helped(
     "mean_bytes",
-    |w| w.size_mean,
-    |w| w.size_mean_help,
+    Word::size_mean,
+    Word::size_mean_help,
     Whole(Unit::Kb, Need(100e3), (0.1, 100_000.0)),
 );
 
 /// What a class has besides load, service, priority and rules.
 pub const CLASS: &[Knob] = &[
-    helped("deadline_us", |w| w.deadline_knob, |w| w.off_at_zero, Number(Unit::S, Off, (0.0, 10.0))),
-    helped("share", |w| w.fair_share, |w| w.fair_share_help, Number(Unit::None, Is(1.0), (0.1, 10.0))),
-    helped("retry.times", |w| w.retries, |w| w.retries_help, Whole(Unit::Times, Off, (0.0, 10.0))),
-    helped("size", |w| w.size, |w| w.size_help, Kind::Choice(&SIZE, 0)),
+    helped("deadline_us", Word::deadline_knob, Word::off_at_zero, Number(Unit::S, Off, (0.0, 10.0))),
+    helped("share", Word::fair_share, Word::fair_share_help, Number(Unit::None, Is(1.0), (0.1, 10.0))),
+    helped("retry.times", Word::retries, Word::retries_help, Whole(Unit::Times, Off, (0.0, 10.0))),
+    helped("size", Word::size, Word::size_help, Kind::Choice(&SIZE, 0)),
 ];
 
 /// What a client that asks again has besides.
 pub const RETRY_AFTER: Knob =
-    helped("retry.after", |w| w.retry_after, |w| w.retry_after_help, Kind::Choice(&LAW, 1));
+    helped("retry.after", Word::retry_after, Word::retry_after_help, Kind::Choice(&LAW, 1));
 /// How long one request takes a server.
-pub const SERVICE: Knob = helped("service", |w| w.service, |w| w.service_help, Kind::Choice(&LAW, 1));
+pub const SERVICE: Knob = helped("service", Word::service, Word::service_help, Kind::Choice(&LAW, 1));
 
 /// What a class is to a server.
 pub const CLASS_AT_SERVERS: &[Knob] = &[
     helped(
         "kind",
-        |w| w.kind,
-        |w| w.kind_help,
-        Kind::Words(&[("short", |w| w.kind_short), ("session", |w| w.kind_session)], 0),
+        Word::kind,
+        Word::kind_help,
+        Kind::Words(&[("short", Word::kind_short), ("session", Word::kind_session)], 0),
     ),
-    helped("demand.cpu", |w| w.load_cpu, |w| w.demand_help, amount(Is(0.0))),
-    knob("demand.mem", |w| w.load_mem, amount(Is(0.0))),
-    knob("demand.net", |w| w.load_net, amount(Is(0.0))),
-    knob("demand.disk", |w| w.load_disk, amount(Is(0.0))),
-    knob("demand.rooms", |w| w.load_rooms, amount(Is(0.0))),
-    helped("answer_us", |w| w.answer, |w| w.answer_help, Number(Unit::Ms, Is(50e3), (1.0, 10_000.0))),
-    helped("sources", |w| w.sources, |w| w.sources_help, Whole(Unit::None, Is(1_000.0), (1.0, 1e6))),
-    helped("targets", |w| w.targets, |w| w.targets_help, Whole(Unit::None, Is(100.0), (1.0, 1e6))),
+    helped("demand.cpu", Word::load_cpu, Word::demand_help, amount(Is(0.0))),
+    knob("demand.mem", Word::load_mem, amount(Is(0.0))),
+    knob("demand.net", Word::load_net, amount(Is(0.0))),
+    knob("demand.disk", Word::load_disk, amount(Is(0.0))),
+    knob("demand.rooms", Word::load_rooms, amount(Is(0.0))),
+    helped("answer_us", Word::answer, Word::answer_help, Number(Unit::Ms, Is(50e3), (1.0, 10_000.0))),
+    helped("sources", Word::sources, Word::sources_help, Whole(Unit::None, Is(1_000.0), (1.0, 1e6))),
+    helped("targets", Word::targets, Word::targets_help, Whole(Unit::None, Is(100.0), (1.0, 1e6))),
 ];
 
 const fn amount(usual: Usual) -> Kind {
@@ -1266,43 +1266,43 @@ const fn amount(usual: Usual) -> Kind {
 
 /// The five loads of a server.
 pub const LOADS: &[(&str, Word)] = &[
-    ("cpu", |w| w.load_cpu),
-    ("mem", |w| w.load_mem),
-    ("net", |w| w.load_net),
-    ("disk", |w| w.load_disk),
-    ("rooms", |w| w.load_rooms),
+    ("cpu", Word::load_cpu),
+    ("mem", Word::load_mem),
+    ("net", Word::load_net),
+    ("disk", Word::load_disk),
+    ("rooms", Word::load_rooms),
 ];
 
 /// What a server has besides slots and speed.
 pub const SERVER: &[Knob] = &[
-    helped("weight", |w| w.server_weight, |w| w.server_weight_help, Number(Unit::None, Is(1.0), (0.0, 10.0))),
+    helped("weight", Word::server_weight, Word::server_weight_help, Number(Unit::None, Is(1.0), (0.0, 10.0))),
     helped(
         "discipline",
-        |w| w.discipline,
-        |w| w.discipline_help,
-        Kind::Words(&[("slots", |w| w.discipline_slots), ("sharing", |w| w.discipline_sharing)], 0),
+        Word::discipline,
+        Word::discipline_help,
+        Kind::Words(&[("slots", Word::discipline_slots), ("sharing", Word::discipline_sharing)], 0),
     ),
     helped(
         "max_in_flight",
-        |w| w.most_in_flight,
-        |w| w.off_at_zero,
+        Word::most_in_flight,
+        Word::off_at_zero,
         Whole(Unit::Requests, Off, (0.0, 512.0)),
     ),
-    helped("capacity.mem", |w| w.load_mem, |w| w.capacity_help, amount(Enough)),
-    knob("capacity.net", |w| w.load_net, amount(Enough)),
-    knob("capacity.disk", |w| w.load_disk, amount(Enough)),
-    knob("capacity.rooms", |w| w.load_rooms, amount(Enough)),
+    helped("capacity.mem", Word::load_mem, Word::capacity_help, amount(Enough)),
+    knob("capacity.net", Word::load_net, amount(Enough)),
+    knob("capacity.disk", Word::load_disk, amount(Enough)),
+    knob("capacity.rooms", Word::load_rooms, amount(Enough)),
 ];
 
 const PART: (f64, f64) = (0.0, 1.0);
-const TAU: Knob = helped("tau_us", |w| w.tau, |w| w.tau_help, Number(Unit::S, Is(10e6), (0.01, 60.0)));
+const TAU: Knob = helped("tau_us", Word::tau, Word::tau_help, Number(Unit::S, Is(10e6), (0.01, 60.0)));
 
 const fn dead_band(usual: f64) -> Knob {
-    helped("dead_band", |w| w.dead_band, |w| w.dead_band_help, Number(Unit::None, Is(usual), (0.0, 0.2)))
+    helped("dead_band", Word::dead_band, Word::dead_band_help, Number(Unit::None, Is(usual), (0.0, 0.2)))
 }
 
 const fn smoothing(usual: f64) -> Knob {
-    helped("smoothing", |w| w.smoothing, |w| w.smoothing_help, Number(Unit::None, Is(usual), (0.0, 0.99)))
+    helped("smoothing", Word::smoothing, Word::smoothing_help, Number(Unit::None, Is(usual), (0.0, 0.99)))
 }
 
 const fn coefficient(usual: f64) -> Kind {
@@ -1313,263 +1313,263 @@ const fn coefficient(usual: f64) -> Kind {
 pub static BALANCER: Choice = Choice {
     tag: "policy",
     arms: &[
-        arm("least_connections", |w| w.least_connections, |w| w.about_least, icons::PLOT_LEAST, &[]),
-        arm("round_robin", |w| w.round_robin, |w| w.about_round, icons::PLOT_ROUND, &[]),
+        arm("least_connections", Word::least_connections, Word::about_least, icons::PLOT_LEAST, &[]),
+        arm("round_robin", Word::round_robin, Word::about_round, icons::PLOT_ROUND, &[]),
         arm(
             "join_shortest_queue",
-            |w| w.join_shortest_queue,
-            |w| w.about_shortest,
+            Word::join_shortest_queue,
+            Word::about_shortest,
             icons::PLOT_SHORTEST,
             &[],
         ),
         arm(
             "power_of_two",
-            |w| w.power_of_two,
-            |w| w.about_power,
+            Word::power_of_two,
+            Word::about_power,
             icons::PLOT_DRAWN,
-            &[helped("choices", |w| w.drawn, |w| w.drawn_help, Whole(Unit::None, Is(2.0), (2.0, 8.0)))],
+            &[helped("choices", Word::drawn, Word::drawn_help, Whole(Unit::None, Is(2.0), (2.0, 8.0)))],
         ),
         arm(
             "weighted_least_connections",
-            |w| w.weighted_least_connections,
-            |w| w.about_weighted_least,
+            Word::weighted_least_connections,
+            Word::about_weighted_least,
             icons::PLOT_BARS,
             &[],
         ),
         arm(
             "weighted_round_robin",
-            |w| w.weighted_round_robin,
-            |w| w.about_weighted_round,
+            Word::weighted_round_robin,
+            Word::about_weighted_round,
             icons::PLOT_TURNS,
             &[helped(
                 "weights",
-                |w| w.weights_from,
-                |w| w.weights_from_help,
+                Word::weights_from,
+                Word::weights_from_help,
                 Kind::Words(
-                    &[("configured", |w| w.weights_configured), ("reported", |w| w.weights_reported)],
+                    &[("configured", Word::weights_configured), ("reported", Word::weights_reported)],
                     0,
                 ),
             )],
         ),
-        arm("random", |w| w.random, |w| w.about_random, icons::PLOT_DICE, &[]),
+        arm("random", Word::random, Word::about_random, icons::PLOT_DICE, &[]),
         arm(
             "consistent_hash",
-            |w| w.consistent_hash,
-            |w| w.about_consistent,
+            Word::consistent_hash,
+            Word::about_consistent,
             icons::PLOT_RING,
             &[
                 helped(
                     "by",
-                    |w| w.hash_by,
-                    |w| w.hash_by_help,
-                    Kind::Words(&[("source", |w| w.hash_source), ("target", |w| w.hash_target)], 0),
+                    Word::hash_by,
+                    Word::hash_by_help,
+                    Kind::Words(&[("source", Word::hash_source), ("target", Word::hash_target)], 0),
                 ),
                 helped(
                     "table",
-                    |w| w.hash_table,
-                    |w| w.hash_table_help,
-                    Kind::Words(&[("ring", |w| w.hash_ring), ("maglev", |w| w.hash_maglev)], 1),
+                    Word::hash_table,
+                    Word::hash_table_help,
+                    Kind::Words(&[("ring", Word::hash_ring), ("maglev", Word::hash_maglev)], 1),
                 ),
             ],
         ),
-        arm("source_hash", |w| w.source_hash, |w| w.about_source_hash, icons::PLOT_BY_CLIENT, &[]),
-        arm("destination_hash", |w| w.destination_hash, |w| w.about_target_hash, icons::PLOT_BY_TARGET, &[]),
-        arm("least_time", |w| w.least_time, |w| w.about_least_time, icons::PLOT_TIME, &[TAU]),
-        arm("peak_ewma", |w| w.peak_ewma, |w| w.about_peak, icons::PLOT_PEAK, &[TAU]),
+        arm("source_hash", Word::source_hash, Word::about_source_hash, icons::PLOT_BY_CLIENT, &[]),
+        arm("destination_hash", Word::destination_hash, Word::about_target_hash, icons::PLOT_BY_TARGET, &[]),
+        arm("least_time", Word::least_time, Word::about_least_time, icons::PLOT_TIME, &[TAU]),
+        arm("peak_ewma", Word::peak_ewma, Word::about_peak, icons::PLOT_PEAK, &[TAU]),
         arm(
             "dnf",
-            |w| w.dnf,
-            |w| w.about_dnf,
+            Word::dnf,
+            Word::about_dnf,
             icons::PLOT_FEEDBACK,
             &[
-                helped("gain", |w| w.gain, |w| w.gain_help, Number(Unit::None, Is(0.2), (0.0, 2.0))),
+                helped("gain", Word::gain, Word::gain_help, Number(Unit::None, Is(0.2), (0.0, 2.0))),
                 dead_band(0.03),
                 helped(
                     "step",
-                    |w| w.largest_step,
-                    |w| w.largest_step_help,
+                    Word::largest_step,
+                    Word::largest_step_help,
                     Number(Unit::None, Is(0.3), (0.01, 1.0)),
                 ),
                 smoothing(0.5),
-                helped("group", |w| w.group_width, |w| w.group_width_help, Number(Unit::None, Is(0.1), PART)),
+                helped("group", Word::group_width, Word::group_width_help, Number(Unit::None, Is(0.1), PART)),
                 helped(
                     "min",
-                    |w| w.weight_min,
-                    |w| w.weight_min_help,
+                    Word::weight_min,
+                    Word::weight_min_help,
                     Number(Unit::Times, Is(0.1), (0.01, 1.0)),
                 ),
                 helped(
                     "max",
-                    |w| w.weight_max,
-                    |w| w.weight_max_help,
+                    Word::weight_max,
+                    Word::weight_max_help,
                     Number(Unit::Times, Is(8.0), (1.0, 100.0)),
                 ),
-                helped("short", |w| w.loads_short, |w| w.loads_help, Kind::Set(LOADS)),
-                helped("session", |w| w.loads_session, |w| w.loads_session_help, Kind::Set(LOADS)),
+                helped("short", Word::loads_short, Word::loads_help, Kind::Set(LOADS)),
+                helped("session", Word::loads_session, Word::loads_session_help, Kind::Set(LOADS)),
             ],
         ),
         arm(
             "dnf_published",
-            |w| w.dnf_published,
-            |w| w.about_dnf_published,
+            Word::dnf_published,
+            Word::about_dnf_published,
             icons::PLOT_ROOT,
             &[
-                helped("gain", |w| w.gain, |w| w.gain_help, Number(Unit::None, Is(5.0), (0.0, 50.0))),
+                helped("gain", Word::gain, Word::gain_help, Number(Unit::None, Is(5.0), (0.0, 50.0))),
                 helped(
                     "target",
-                    |w| w.load_target,
-                    |w| w.load_target_help,
+                    Word::load_target,
+                    Word::load_target_help,
                     Number(Unit::None, Is(0.8), (0.01, 1.0)),
                 ),
-                helped("target_mean", |w| w.target_mean, |w| w.target_mean_help, Flag(false)),
-                helped("groups", |w| w.groups, |w| w.groups_help, Whole(Unit::None, Is(3.0), (1.0, 16.0))),
+                helped("target_mean", Word::target_mean, Word::target_mean_help, Flag(false)),
+                helped("groups", Word::groups, Word::groups_help, Whole(Unit::None, Is(3.0), (1.0, 16.0))),
                 helped(
                     "group_by",
-                    |w| w.group_by,
-                    |w| w.group_by_help,
-                    Kind::Words(&[("width", |w| w.group_by_width), ("rank", |w| w.group_by_rank)], 0),
+                    Word::group_by,
+                    Word::group_by_help,
+                    Kind::Words(&[("width", Word::group_by_width), ("rank", Word::group_by_rank)], 0),
                 ),
-                helped("weighted", |w| w.turns_weighted, |w| w.turns_weighted_help, Flag(false)),
+                helped("weighted", Word::turns_weighted, Word::turns_weighted_help, Flag(false)),
                 helped(
                     "initial",
-                    |w| w.weight_initial,
-                    |w| w.weight_initial_help,
+                    Word::weight_initial,
+                    Word::weight_initial_help,
                     Kind::Words(
                         &[
-                            ("equal", |w| w.initial_equal),
-                            ("weight", |w| w.initial_weight),
-                            ("capacity", |w| w.initial_capacity),
+                            ("equal", Word::initial_equal),
+                            ("weight", Word::initial_weight),
+                            ("capacity", Word::initial_capacity),
                         ],
                         0,
                     ),
                 ),
                 helped(
                     "base",
-                    |w| w.weight_base,
-                    |w| w.weight_base_help,
+                    Word::weight_base,
+                    Word::weight_base_help,
                     Number(Unit::None, Is(50.0), (1.0, 1000.0)),
                 ),
                 helped(
                     "min",
-                    |w| w.weight_min,
-                    |w| w.weight_min_help,
+                    Word::weight_min,
+                    Word::weight_min_help,
                     Number(Unit::None, Is(1.0), (0.01, 100.0)),
                 ),
                 helped(
                     "max_factor",
-                    |w| w.weight_max,
-                    |w| w.weight_max_help,
+                    Word::weight_max,
+                    Word::weight_max_help,
                     Number(Unit::Times, Is(2.0), (1.01, 100.0)),
                 ),
                 smoothing(0.0),
                 dead_band(0.0),
                 helped(
                     "threshold",
-                    |w| w.least_change,
-                    |w| w.least_change_help,
+                    Word::least_change,
+                    Word::least_change_help,
                     Number(Unit::None, Is(0.0), (0.0, 20.0)),
                 ),
                 helped(
                     "damping",
-                    |w| w.damping,
-                    |w| w.damping_help,
+                    Word::damping,
+                    Word::damping_help,
                     Number(Unit::None, Is(0.0), (0.0, 0.99)),
                 ),
-                helped("coefficients.cpu", |w| w.load_cpu, |w| w.coefficients_help, coefficient(0.3)),
-                knob("coefficients.mem", |w| w.load_mem, coefficient(0.15)),
-                knob("coefficients.net", |w| w.load_net, coefficient(0.25)),
-                knob("coefficients.disk", |w| w.load_disk, coefficient(0.1)),
-                knob("coefficients.rooms", |w| w.load_rooms, coefficient(0.2)),
+                helped("coefficients.cpu", Word::load_cpu, Word::coefficients_help, coefficient(0.3)),
+                knob("coefficients.mem", Word::load_mem, coefficient(0.15)),
+                knob("coefficients.net", Word::load_net, coefficient(0.25)),
+                knob("coefficients.disk", Word::load_disk, coefficient(0.1)),
+                knob("coefficients.rooms", Word::load_rooms, coefficient(0.2)),
             ],
         ),
     ],
 };
 
 /// Which server takes a request, as a knob of the scenario.
-pub static BALANCER_KNOB: Knob = knob("balancer", |w| w.policy, Kind::Choice(&BALANCER, 0));
+pub static BALANCER_KNOB: Knob = knob("balancer", Word::policy, Kind::Choice(&BALANCER, 0));
 
 /// Where groups of balancers begin in the table, and what they go by.
 pub const BALANCER_GROUPS: &[(usize, Word)] = &[
-    (0, |w| w.balance_simple),
-    (4, |w| w.balance_weight),
-    (7, |w| w.balance_hash),
-    (10, |w| w.balance_latency),
-    (12, |w| w.balance_feedback),
+    (0, Word::balance_simple),
+    (4, Word::balance_weight),
+    (7, Word::balance_hash),
+    (10, Word::balance_latency),
+    (12, Word::balance_feedback),
 ];
 
 /// What is made of reports, failures and silence.
 pub const FEEDBACK: &[Knob] = &[
     helped(
         "period_us",
-        |w| w.report_period,
-        |w| w.report_period_help,
+        Word::report_period,
+        Word::report_period_help,
         Number(Unit::S, Is(10e6), (0.1, 120.0)),
     ),
-    helped("overload", |w| w.overload, |w| w.overload_help, Kind::Set(LOADS)),
-    helped("limit", |w| w.load_limit, |w| w.load_limit_help, Number(Unit::None, Is(0.95), (0.1, 1.0))),
-    helped("clear", |w| w.load_clear, |w| w.load_clear_help, Number(Unit::None, Is(0.9), (0.1, 1.0))),
-    helped("silence_us", |w| w.silence, |w| w.silence_help, Number(Unit::S, Is(180e6), (1.0, 600.0))),
-    helped("eject_after", |w| w.eject_after, |w| w.never_at_zero, Whole(Unit::Times, Is(0.0), (0.0, 20.0))),
-    helped("eject_us", |w| w.eject_for, |w| w.eject_for_help, Number(Unit::S, Is(30e6), (0.1, 300.0))),
-    helped("eject_at_most", |w| w.eject_most, |w| w.eject_most_help, Number(Unit::None, Is(0.5), PART)),
-    helped("panic_below", |w| w.panic_below, |w| w.panic_help, Number(Unit::None, Is(0.0), PART)),
-    helped("slow_start_us", |w| w.slow_start, |w| w.never_at_zero, Number(Unit::S, Is(0.0), (0.0, 120.0))),
+    helped("overload", Word::overload, Word::overload_help, Kind::Set(LOADS)),
+    helped("limit", Word::load_limit, Word::load_limit_help, Number(Unit::None, Is(0.95), (0.1, 1.0))),
+    helped("clear", Word::load_clear, Word::load_clear_help, Number(Unit::None, Is(0.9), (0.1, 1.0))),
+    helped("silence_us", Word::silence, Word::silence_help, Number(Unit::S, Is(180e6), (1.0, 600.0))),
+    helped("eject_after", Word::eject_after, Word::never_at_zero, Whole(Unit::Times, Is(0.0), (0.0, 20.0))),
+    helped("eject_us", Word::eject_for, Word::eject_for_help, Number(Unit::S, Is(30e6), (0.1, 300.0))),
+    helped("eject_at_most", Word::eject_most, Word::eject_most_help, Number(Unit::None, Is(0.5), PART)),
+    helped("panic_below", Word::panic_below, Word::panic_help, Number(Unit::None, Is(0.0), PART)),
+    helped("slow_start_us", Word::slow_start, Word::never_at_zero, Number(Unit::S, Is(0.0), (0.0, 120.0))),
 ];
 
 // ----- events -----
 
 /// What becomes of reports.
 pub const REPORTS: &[(&str, Word)] =
-    &[("normal", |w| w.reports_normal), ("stuck", |w| w.reports_stuck), ("lost", |w| w.reports_lost)];
+    &[("normal", Word::reports_normal), ("stuck", Word::reports_stuck), ("lost", Word::reports_lost)];
 
 const FACTOR: Knob =
-    helped("factor", |w| w.event_factor, |w| w.event_factor_help, Number(Unit::Times, Need(1.5), (0.0, 5.0)));
+    helped("factor", Word::event_factor, Word::event_factor_help, Number(Unit::Times, Need(1.5), (0.0, 5.0)));
 
 /// What may happen, with its numbers; those from the third on happen to a server.
 pub static EVENT: Choice = Choice {
     tag: "do",
     arms: &[
-        plain("load", |w| w.event_load, &[FACTOR]),
-        plain("service", |w| w.event_service, &[FACTOR]),
-        plain("server_down", |w| w.event_down, &[]),
-        plain("server_up", |w| w.event_up, &[]),
+        plain("load", Word::event_load, &[FACTOR]),
+        plain("service", Word::event_service, &[FACTOR]),
+        plain("server_down", Word::event_down, &[]),
+        plain("server_up", Word::event_up, &[]),
         plain(
             "server_speed",
-            |w| w.event_speed,
-            &[knob("speed", |w| w.server_speed, Number(Unit::Times, Need(0.5), (0.05, 5.0)))],
+            Word::event_speed,
+            &[knob("speed", Word::server_speed, Number(Unit::Times, Need(0.5), (0.05, 5.0)))],
         ),
         plain(
             "server_flapping",
-            |w| w.event_flapping,
+            Word::event_flapping,
             &[
                 helped(
                     "period_us",
-                    |w| w.flap_period,
-                    |w| w.flap_period_help,
+                    Word::flap_period,
+                    Word::flap_period_help,
                     Number(Unit::S, Need(10e6), (0.1, 120.0)),
                 ),
                 helped(
                     "times",
-                    |w| w.flap_times,
-                    |w| w.flap_times_help,
+                    Word::flap_times,
+                    Word::flap_times_help,
                     Whole(Unit::Times, Is(10.0), (1.0, 100.0)),
                 ),
             ],
         ),
         plain(
             "neighbour",
-            |w| w.event_neighbour,
+            Word::event_neighbour,
             &[helped(
                 "share",
-                |w| w.neighbour,
-                |w| w.neighbour_help,
+                Word::neighbour,
+                Word::neighbour_help,
                 Number(Unit::None, Need(0.5), (0.0, 0.99)),
             )],
         ),
         plain(
             "server_reports",
-            |w| w.event_reports,
-            &[helped("state", |w| w.reports, |w| w.reports_help, Kind::Words(REPORTS, 0))],
+            Word::event_reports,
+            &[helped("state", Word::reports, Word::reports_help, Kind::Words(REPORTS, 0))],
         ),
     ],
 };
@@ -1580,23 +1580,23 @@ pub static EVENT: Choice = Choice {
 pub const RUN: &[Knob] = &[
     helped(
         "run.mode",
-        |w| w.run_mode,
-        |w| w.run_mode_help,
-        Kind::Words(&[("steady", |w| w.mode_steady), ("transient", |w| w.mode_transient)], 0),
+        Word::run_mode,
+        Word::run_mode_help,
+        Kind::Words(&[("steady", Word::mode_steady), ("transient", Word::mode_transient)], 0),
     ),
-    helped("run.warmup_us", |w| w.warmup, |w| w.warmup_help, Number(Unit::S, Enough, (0.0, 600.0))),
-    helped("gateways", |w| w.gateways, |w| w.gateways_help, Whole(Unit::None, Is(1.0), (1.0, 16.0))),
+    helped("run.warmup_us", Word::warmup, Word::warmup_help, Number(Unit::S, Enough, (0.0, 600.0))),
+    helped("gateways", Word::gateways, Word::gateways_help, Whole(Unit::None, Is(1.0), (1.0, 16.0))),
 ];
 
 // ----- priority -----
 
 /// How a level is made.
 pub const PRIORITY: &[Knob] = &[
-    helped("per_stage", |w| w.per_stage, |w| w.per_stage_help, Flag(false)),
-    helped("size_limits", |w| w.size_limits, |w| w.size_limits_help, List(Unit::Kb, None)),
-    helped("size_in_queue", |w| w.size_in_queue, |w| w.size_in_queue_help, Flag(false)),
-    helped("levels", |w| w.levels, |w| w.levels_help, Whole(Unit::None, Off, (0.0, 16.0))),
-    helped("clamp", |w| w.clamp, |w| w.clamp_help, Flag(false)),
+    helped("per_stage", Word::per_stage, Word::per_stage_help, Flag(false)),
+    helped("size_limits", Word::size_limits, Word::size_limits_help, List(Unit::Kb, None)),
+    helped("size_in_queue", Word::size_in_queue, Word::size_in_queue_help, Flag(false)),
+    helped("levels", Word::levels, Word::levels_help, Whole(Unit::None, Off, (0.0, 16.0))),
+    helped("clamp", Word::clamp, Word::clamp_help, Flag(false)),
 ];
 
 #[cfg(test)]
@@ -1905,8 +1905,8 @@ mod tests {
             choose(&mut s, "balancer", &BALANCER, i);
             assert_eq!(s.balancer.word(), arm.word);
             assert_eq!(
-                balancer_name(&s.balancer, &crate::words::ENGLISH),
-                (arm.name)(&crate::words::ENGLISH)
+                balancer_name(&s.balancer, crate::words::english()),
+                arm.name.of(crate::words::english())
             );
             if let Err(e) = Scenario::check(s.clone()) {
                 panic!("{}: {e}", arm.word);

@@ -31,17 +31,19 @@ pub mod tools;
 pub mod trace;
 mod trial;
 pub mod view;
-pub mod words;
 pub mod worker;
+
+pub use tidegate_words as words;
 
 use wasm_bindgen::prelude::*;
 
-/// Starts the page in the element `#app`.
+/// Starts the page in the element `#app`. `chinese` is the file with the Chinese texts, if somebody reads Chinese.
 ///
 /// # Errors
 /// If the document has no such element.
 #[wasm_bindgen]
-pub fn run_app() -> Result<(), JsValue> {
+pub fn run_app(chinese: &str) -> Result<(), JsValue> {
+    words::learn(chinese);
     let document = web_sys::window().and_then(|w| w.document()).ok_or("no document")?;
     let root = document.get_element_by_id("app").ok_or("no element #app")?;
     yew::Renderer::<app::App>::with_root(root).render();

@@ -546,10 +546,9 @@ pub fn tell(
     }
     chosen.truncate(MOST_FACTS);
     let mut lead = Vec::new();
-    let space = if core::ptr::eq(words, crate::words::Language::Chinese.words()) { "" } else { " " };
     for fact in (0..=4).flat_map(|place| chosen.iter().filter(move |f| f.place == place)) {
         if !lead.is_empty() {
-            lead.push(Piece::Text(space.to_owned()));
+            lead.push(Piece::Text(words.between_sentences.to_owned()));
         }
         lead.extend(fact.pieces.iter().cloned());
     }
@@ -576,7 +575,7 @@ pub fn standing(w: &Words, view: &ServerView) -> String {
 mod tests {
     use super::*;
     use crate::draw::Cast;
-    use crate::words::{CHINESE, ENGLISH};
+    use crate::words::{chinese, english};
     use tidegate_core::frame::Frame;
     use tidegate_core::scenario::presets;
     use tidegate_core::sim::Simulation;
@@ -596,17 +595,17 @@ mod tests {
     #[test]
     fn before_the_crowd_there_is_room_and_in_it_there_is_not() {
         let (scenario, model) = at("flash-crowd", 45.0, 50.0);
-        let calm = tell(&ENGLISH, &scenario, &model, false, &|_| None);
+        let calm = tell(english(), &scenario, &model, false, &|_| None);
         assert!(
             calm.headline.starts_with("Room for everyone") || calm.headline.starts_with("Just enough"),
             "{calm:?}"
         );
         let (scenario, model) = at("flash-crowd", 110.0, 115.0);
-        let crowd = tell(&ENGLISH, &scenario, &model, false, &|_| None);
+        let crowd = tell(english(), &scenario, &model, false, &|_| None);
         assert!(crowd.headline.contains("× what the"), "{}", crowd.headline);
         assert!(crowd.plain().contains("api-4 has been down for 19 s"), "{}", crowd.plain());
         assert!(crowd.differs_from(&calm));
-        let zh = tell(&CHINESE, &scenario, &model, false, &|_| None);
+        let zh = tell(chinese(), &scenario, &model, false, &|_| None);
         assert!(zh.plain().contains("api-4 已下线 19 s"), "{}", zh.plain());
     }
 
@@ -616,17 +615,17 @@ mod tests {
         model.servers[1].standing = Standing::Overloaded;
         model.servers[2].standing = Standing::Draining;
         let told = |words, model: &PictureModel| tell(words, &scenario, model, false, &|_| None);
-        let story = told(&ENGLISH, &model);
+        let story = told(english(), &model);
         assert!(story.plain().contains("api-2 gets nothing new: overloaded."), "{}", story.plain());
         assert!(!story.plain().contains("api-3"), "who leaves on request is no news: {}", story.plain());
-        assert!(told(&CHINESE, &model).plain().contains("api-2 不再接新请求：过载。"));
+        assert!(told(chinese(), &model).plain().contains("api-2 不再接新请求：过载。"));
         for server in &mut model.servers {
             server.standing = Standing::Silent;
         }
-        let served = told(&ENGLISH, &model);
-        assert_ne!(served.headline, ENGLISH.all_left_out, "for want of others they are used");
+        let served = told(english(), &model);
+        assert_ne!(served.headline, english().all_left_out, "for want of others they are used");
         model.servers.iter_mut().for_each(|server| server.picked.per_s = 0.0);
-        assert_eq!(told(&ENGLISH, &model).headline, ENGLISH.all_left_out);
+        assert_eq!(told(english(), &model).headline, english().all_left_out);
     }
 
     #[test]
@@ -641,14 +640,14 @@ mod tests {
     #[test]
     fn a_starved_class_is_told_first() {
         let (scenario, model) = at("strict-starvation", 32.0, 36.0);
-        let story = tell(&ENGLISH, &scenario, &model, false, &|_| None);
+        let story = tell(english(), &scenario, &model, false, &|_| None);
         assert!(story.plain().contains("gets nothing through"), "{}", story.plain());
     }
 
     #[track_caller]
     fn check_told(preset: &str, from_s: f64, to_s: f64, starved: Option<f64>, want: [&str; 2]) {
         let (scenario, model) = at(preset, from_s, to_s);
-        for (words, want) in [&ENGLISH, &CHINESE].into_iter().zip(want) {
+        for (words, want) in [english(), chinese()].into_iter().zip(want) {
             let plain = tell(words, &scenario, &model, false, &|c| starved.filter(|_| c == 0)).plain();
             assert!(plain.contains(want), "{preset} does not say {want}: {plain}");
         }
@@ -670,7 +669,7 @@ mod tests {
     #[test]
     fn promotion_that_turns_the_order_around_is_told() {
         let (scenario, mut model) = at("seda-loop-3-published", 30.0, 34.0);
-        let told = |model: &PictureModel| tell(&ENGLISH, &scenario, model, false, &|_| None).plain();
+        let told = |model: &PictureModel| tell(english(), &scenario, model, false, &|_| None).plain();
         let mut waits = |high: f64| {
             let send = &mut model.stages[2];
             let figures = [(0, 4.0), (1, 3.0), (2, high)];
@@ -685,7 +684,7 @@ mod tests {
     #[test]
     fn a_control_at_its_stop_is_told() {
         let (scenario, mut model) = at("seda-exp2", 4.0, 5.0);
-        let told = |model: &PictureModel| tell(&ENGLISH, &scenario, model, false, &|_| None).plain();
+        let told = |model: &PictureModel| tell(english(), &scenario, model, false, &|_| None).plain();
         let stop = "Send cannot turn away more before max: its max chance is at the upper stop, 0.5.";
         for class in &mut model.stages[2].classes {
             class.gauge.max_p = 0.5;
@@ -700,7 +699,7 @@ mod tests {
     #[test]
     fn what_a_controlled_split_holds_is_told_and_what_it_cannot() {
         let (scenario, mut model) = at("flash-crowd", 110.0, 115.0);
-        let told = |model: &PictureModel| tell(&ENGLISH, &scenario, model, false, &|_| None).plain();
+        let told = |model: &PictureModel| tell(english(), &scenario, model, false, &|_| None).plain();
         let stage = &mut model.stages[1];
         stage.control.classes = vec![LoopFrame::default(); 3];
         stage.control.stuck = 0;
@@ -728,13 +727,13 @@ mod tests {
     #[test]
     fn small_changes_are_not_told() {
         let (scenario, mut model) = at("mm1", 30.0, 40.0);
-        let story = tell(&ENGLISH, &scenario, &model, false, &|_| None);
+        let story = tell(english(), &scenario, &model, false, &|_| None);
         for class in &mut model.classes {
             class.offered.per_s *= 1.01;
             class.wait_s = class.wait_s.map(|s| s * 1.02);
         }
-        assert!(!tell(&ENGLISH, &scenario, &model, false, &|_| None).differs_from(&story));
+        assert!(!tell(english(), &scenario, &model, false, &|_| None).differs_from(&story));
         model.classes[0].wait_s = Some(9.0);
-        assert!(tell(&ENGLISH, &scenario, &model, false, &|_| None).differs_from(&story));
+        assert!(tell(english(), &scenario, &model, false, &|_| None).differs_from(&story));
     }
 }

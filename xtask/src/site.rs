@@ -22,11 +22,15 @@ const BUDGET: u64 = 450 * 1024;
 const REFUSED: u64 = BUDGET + BUDGET / 20;
 /// File types that packing makes smaller.
 const PACKABLE: &[&str] = &["css", "html", "js", "json", "mjs", "svg", "toml", "txt", "wasm", "webmanifest"];
-/// What a visitor of the page loads on request only: examples one by one; what makes pictures when one is saved; the
-/// simulator's module for programs when a report is, which has a table of its own; what only a page in a frame needs.
-const ON_REQUEST: &[&str] = &["scenarios/", "module/", "handover.js", "svg.js", "embed.css", "embed.html"];
+/// The page's words in Chinese.
+pub(crate) const CHINESE: &str = "pkg/zh.txt";
+/// What a visitor of the page loads on request only: words of a language that is not everybody's; examples one by one;
+/// what makes pictures when one is saved; the simulator's module for programs when a report is, which has a table of its
+/// own; what only a page in a frame needs.
+const ON_REQUEST: &[&str] =
+    &[CHINESE, "scenarios/", "module/", "handover.js", "svg.js", "embed.css", "embed.html"];
 /// Of these, what is small and kept at once for when there is no network.
-const KEPT: &[&str] = &["handover.js", "svg.js"];
+const KEPT: &[&str] = &[CHINESE, "handover.js", "svg.js"];
 /// Names the version of the site and the files that are kept for when there is no network; see `www/sw.js`.
 pub(crate) const VERSION: &str = "pkg/version.js";
 /// The service worker. It is not kept by itself: the browser does that.
@@ -281,9 +285,16 @@ mod tests {
         let write = |name: &str, text: &str| {
             files::write_if_changed(&www.join(name), text.as_bytes()).expect("a file");
         };
-        for name in
-            ["index.html", "boot.js", "sw.js", "svg.js", "module/tidegate.js", "pkg/page.js", "boot.js.br"]
-        {
+        for name in [
+            "index.html",
+            "boot.js",
+            "sw.js",
+            "svg.js",
+            "module/tidegate.js",
+            "pkg/page.js",
+            CHINESE,
+            "boot.js.br",
+        ] {
             write(name, name);
         }
         let version = || {
@@ -293,7 +304,7 @@ mod tests {
         let first = version();
         assert_eq!(version(), first, "naming it changes nothing");
         assert!(
-            first.ends_with("files: [\"./\", \"boot.js\", \"index.html\", \"pkg/page.js\", \"svg.js\"] };\n"),
+            first.ends_with("files: [\"./\", \"boot.js\", \"index.html\", \"pkg/page.js\", \"pkg/zh.txt\", \"svg.js\"] };\n"),
             "{first}"
         );
         write("module/tidegate.js", "changed");

@@ -64,6 +64,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<bool> {
     }
     let compiled = workspace.target.join("wasm").join(Target::Browser.triple()).join(PROFILE);
     generate(workspace, &compiled.join(format!("{MODULE}.wasm")))?;
+    write_words(workspace)?;
     generate_for_programs(workspace, &compiled.join("tidegate_module.wasm"))?;
     site::name_version(&workspace.www())?;
     site::pack(&workspace.www())?;
@@ -92,6 +93,12 @@ fn generate_for_programs(workspace: &Workspace, wasm: &Path) -> Result<()> {
         let made = if suffix == "_bg.wasm" { order::by_likeness(&made)? } else { made };
         files::write_if_changed(&folder.join(&name), &made)?;
     }
+    Ok(())
+}
+
+/// Writes the page's words that are loaded on request.
+fn write_words(workspace: &Workspace) -> Result<()> {
+    files::write_if_changed(&workspace.www().join(site::CHINESE), tidegate_words::chinese_text().as_bytes())?;
     Ok(())
 }
 
@@ -133,7 +140,9 @@ fn mirror(from: &Path, to: &Path) -> Result<()> {
         files::write_if_changed(&to.join(&name), &files::read(&file)?)?;
         kept.insert(name);
     }
-    kept.insert(site::VERSION.rsplit('/').next().unwrap_or_default().to_owned());
+    for made_elsewhere in [site::VERSION, site::CHINESE] {
+        kept.insert(made_elsewhere.rsplit('/').next().unwrap_or_default().to_owned());
+    }
     for file in files::walk(to, &|_| false)? {
         let name = files::relative(to, &file);
         let source = name.strip_suffix(".br").or_else(|| name.strip_suffix(".gz")).unwrap_or(&name);

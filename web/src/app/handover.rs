@@ -132,6 +132,8 @@ pub enum Use {
     File(String),
     /// The QR code of this link.
     Qr(String),
+    /// The Chinese words.
+    Words,
     /// To be printed.
     Print,
     /// The answer to the message with this id, to this origin.
@@ -222,7 +224,7 @@ impl App {
     }
 
     /// Waits for a text, then uses it.
-    fn wait(&mut self, ctx: &Context<Self>, promise: js_sys::Promise, purpose: Use) {
+    pub(super) fn wait(&mut self, ctx: &Context<Self>, promise: js_sys::Promise, purpose: Use) {
         ctx.link().send_future(async move {
             let result = JsFuture::from(promise).await;
             let result = result.map(|text| text.as_string().unwrap_or_default());
@@ -230,7 +232,7 @@ impl App {
         });
     }
 
-    fn say(&mut self, text: String, for_ms: f64) {
+    pub(super) fn say(&mut self, text: String, for_ms: f64) {
         self.toast = Some((text, self.now_ms + for_ms));
         self.text_due = true;
     }
@@ -334,6 +336,7 @@ impl App {
                     self.handover.qr = Some((link, side.to_owned(), path.to_owned()));
                 }
             }
+            Use::Words => self.learn(&text),
             Use::Print => {
                 self.toast = None;
                 // What the browser says of its beginning is heard only when it is over: it comes while we are called.

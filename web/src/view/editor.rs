@@ -9,7 +9,7 @@ use crate::edit::{self, Kind, us, whole};
 use crate::figures;
 use crate::keys;
 use crate::knobs;
-use crate::words::fill;
+use crate::words::{Word, fill};
 use std::rc::Rc;
 use tidegate_core::scenario::v1::{ActionV1, FeedbackV1, OrderV1, ReportsV1, ScenarioV1, StageV1};
 use yew::prelude::*;
@@ -417,11 +417,11 @@ fn traffic(app: &App, link: &Link) -> Html {
         let base = format!("classes[{c}]");
         let kind = Kind::of(&class.load);
         let kinds = [
-            (icons::PLOT_POISSON, w.load_poisson),
-            (icons::PLOT_EVEN, w.load_even),
-            (icons::PLOT_BURSTY, w.load_bursty),
-            (icons::PLOT_CLOSED, w.load_closed),
-            (icons::PLOT_TRACE, w.load_trace),
+            (icons::PLOT_POISSON, Word::load_poisson.of(w)),
+            (icons::PLOT_EVEN, Word::load_even.of(w)),
+            (icons::PLOT_BURSTY, Word::load_bursty.of(w)),
+            (icons::PLOT_CLOSED, Word::load_closed.of(w)),
+            (icons::PLOT_TRACE, Word::load_trace.of(w)),
         ];
         let kinds = if app.log.is_some() || kind == Kind::Trace { &kinds[..] } else { &kinds[..4] };
         let current = Kind::ALL.iter().position(|k| *k == kind).unwrap_or(0);
@@ -443,7 +443,7 @@ fn traffic(app: &App, link: &Link) -> Html {
                     { choices(app, link, &format!("classes[{c}].load"), w.load_kind, current, kinds,
                         Rc::new(move |s, at| edit::set_kind(s, c, Kind::ALL[at.min(Kind::ALL.len() - 1)]))) }
                     { board.knob(&base, &knobs::SERVICE) }
-                    { text(app, link, format!("classes[{c}].name"), w.class_name, &class.name, "wide",
+                    { text(app, link, format!("classes[{c}].name"), Word::class_name.of(w), &class.name, "wide",
                         Rc::new(move |s, name| edit::rename_class(s, c, name))) }
                     { number(app, link, Number {
                         id: format!("classes[{c}].priority"), label: w.priority, unit: "",
@@ -486,8 +486,8 @@ fn details_summary(app: &App, c: usize) -> String {
     let arm = knobs::LOAD.arms.iter().find(|arm| arm.word == class.load.word());
     format!(
         "{}, {} {}",
-        arm.map_or("", |arm| (arm.name)(w)),
-        w.service,
+        arm.map_or("", |arm| arm.name.of(w)),
+        Word::service.of(w),
         figures::wait(class.service.mean_us() * 1e-6)
     )
 }
@@ -506,7 +506,7 @@ fn classifier(app: &App, link: &Link) -> Html {
         html! {
             <div class="part" key={c}>
                 <h3>{ glyph(rank) }{ &class.name }</h3>
-                { text(app, link, id, w.class_rule, &path, "mono", Rc::new(move |s, to| edit::set_path_rule(s, c, to))) }
+                { text(app, link, id, Word::class_rule.of(w), &path, "mono", Rc::new(move |s, to| edit::set_path_rule(s, c, to))) }
                 if class.rules.is_empty() { <p class="help">{w.anything_else}</p> }
                 <details>
                     <summary class="help">{ fill(w.all_rules, &[&class.rules.len().to_string()]) }</summary>
@@ -546,7 +546,7 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
             { for advice(app, |feed| crate::advice::of_stage(app.prefs.language.text(), &feed.scenario, &feed.model, k)) }
             { super::why::panel(app, link, k) }
             { super::split::panel(app, k) }
-            { board.plotted(&format!("{base}.queue"), |w| w.who_may_wait, &knobs::QUEUE, 0) }
+            { board.plotted(&format!("{base}.queue"), Word::who_may_wait, &knobs::QUEUE, 0) }
             { order(app, link, k, &stage.order) }
             { number(app, link, Number {
                 id: format!("{base}.workers"), label: w.worker_count, unit: "", value: f64::from(stage.workers),
@@ -579,7 +579,7 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
 fn order(app: &App, link: &Link, k: usize, order: &OrderV1) -> Html {
     let w = app.words();
     let now = knobs::ORDERS.iter().position(|(word, _)| *word == order.word()).unwrap_or(0);
-    let plots = knobs::ORDERS.iter().zip(knobs::ORDER_PLOTS).map(|((_, name), plot)| (*plot, name(w)));
+    let plots = knobs::ORDERS.iter().zip(knobs::ORDER_PLOTS).map(|((_, name), plot)| (*plot, name.of(w)));
     let id = format!("stages[{k}].order");
     let to = id.clone();
     let set = Rc::new(move |s: &mut _, i: usize| {
@@ -628,7 +628,7 @@ fn balancer(app: &App, link: &Link) -> Html {
                 crate::advice::of_balancer(app.prefs.language.text(), &feed.scenario).into_iter().collect()
             }) }
             { super::pick::panel(app, link) }
-            { board.grouped("balancer", |w| w.policy, &knobs::BALANCER, knobs::BALANCER_GROUPS) }
+            { board.grouped("balancer", Word::policy, &knobs::BALANCER, knobs::BALANCER_GROUPS) }
             <details>
                 <summary class="help">{w.feedback}</summary>
                 { pick(app, link, "feedback".to_owned(), w.reports_expected, told, &options,
@@ -657,14 +657,14 @@ fn servers(app: &App, link: &Link) -> Html {
                     set: set(move |s, x| if let Some(s) = s.servers.get_mut(i) { s.slots = whole(x); }),
                 }) }
                 { number(app, link, Number {
-                    id: format!("servers[{i}].speed"), label: w.server_speed, unit: "×", value: server.speed,
+                    id: format!("servers[{i}].speed"), label: Word::server_speed.of(w), unit: "×", value: server.speed,
                     whole: false, range: Range::Log(0.1, 10.0),
                     set: set(move |s, x| if let Some(s) = s.servers.get_mut(i) { s.speed = x; }),
                 }) }
                 <details>
                     <summary class="help">{w.server_more}</summary>
                     { for knobs::SERVER.iter().map(|knob| board.knob(&format!("servers[{i}]"), knob)) }
-                    { text(app, link, format!("servers[{i}].name"), w.class_name, &server.name, "wide",
+                    { text(app, link, format!("servers[{i}].name"), Word::class_name.of(w), &server.name, "wide",
                         Rc::new(move |s, name| edit::rename_server(s, i, name))) }
                 </details>
             </div>
@@ -687,7 +687,7 @@ fn events(app: &App, link: &Link) -> Html {
         [w.event_all.to_owned()].into_iter().chain(wire.classes.iter().map(|c| c.name.clone())).collect();
     let server_names: Vec<String> = wire.servers.iter().map(|s| s.name.clone()).collect();
     let most = if server_names.is_empty() { 2 } else { knobs::EVENT.arms.len() };
-    let kinds: Vec<String> = knobs::EVENT.arms[..most].iter().map(|arm| (arm.name)(w).to_owned()).collect();
+    let kinds: Vec<String> = knobs::EVENT.arms[..most].iter().map(|arm| arm.name.of(w).to_owned()).collect();
     let root = knobs::json(wire);
     let board = Board { app, link, root: &root };
     let parts = wire.events.iter().enumerate().map(|(i, event)| {

@@ -36,7 +36,7 @@ pub(super) fn dialog(app: &App, link: &Link) -> Html {
             let cards: Vec<Html> = cards.iter().filter(wanted).map(|names| card(app, link, names)).collect();
             some |= !cards.is_empty();
             (!cards.is_empty())
-                .then(|| html! { <><h3>{ head(w) }</h3><div class="tiles">{ for cards }</div></> })
+                .then(|| html! { <><h3>{ head.of(w) }</h3><div class="tiles">{ for cards }</div></> })
         })
         .collect();
     let body = html! {

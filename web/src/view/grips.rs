@@ -90,7 +90,7 @@ fn tag(app: &App, link: &Link, k: usize, knob: &'static Knob, end: f64, hint: bo
     });
     let said = fill(
         t.grip,
-        &[(knob.label)(w), &app.wire().stages[k].name, &format!("{} {unit}", figures::typed(value))],
+        &[knob.label.of(w), &app.wire().stages[k].name, &format!("{} {unit}", figures::typed(value))],
     );
     html! {
         <button class="grip" {id} role="slider" aria-label={said.clone()} aria-valuetext={said}

@@ -255,7 +255,7 @@ fn control(app: &App, link: &Link, control: &Control) -> Html {
     let id = control.path(stage);
     if *control == Control::Policy {
         let root = knobs::json(wire);
-        let names: Vec<String> = knobs::QUEUE.arms.iter().map(|arm| (arm.name)(w).to_owned()).collect();
+        let names: Vec<String> = knobs::QUEUE.arms.iter().map(|arm| arm.name.of(w).to_owned()).collect();
         let now = knobs::QUEUE.chosen(knobs::at(&root, &id), 0);
         let path = id.clone();
         let choose = Rc::new(move |s: &mut _, i| knobs::choose(s, &path, &knobs::QUEUE, i));

@@ -54,7 +54,7 @@ impl Board<'_> {
                     path,
                     knob.label,
                     usize::from(now),
-                    &[|w| w.no, |w| w.yes],
+                    &[Word::no, Word::yes],
                     Rc::new(move |s, i| {
                         knobs::put(s, &to, Some((i == 1).into()));
                     }),
@@ -86,7 +86,7 @@ impl Board<'_> {
                 let set = Rc::new(move |s: &mut _, text: &str| {
                     knobs::put(s, &to, (!text.is_empty()).then(|| text.into()));
                 });
-                text(self.app, self.link, path, (knob.label)(self.app.words()), now, class, set)
+                text(self.app, self.link, path, knob.label.of(self.app.words()), now, class, set)
             }
         };
         html! { <>{ field }{ self.help(&format!("{base}.{}", knob.key), knob) }{ self.adapting(base, knob) }</> }
@@ -96,7 +96,7 @@ impl Board<'_> {
     fn help(self, path: &str, knob: &Knob) -> Html {
         let Some(help) = knob.help else { return Html::default() };
         let w = self.app.words();
-        let mut text = help(w).to_owned();
+        let mut text = help.of(w).to_owned();
         if let Kind::Number(unit, _, (low, high)) | Kind::Whole(unit, _, (low, high)) = knob.kind {
             let high = format!("{} {}", crate::figures::typed(high), unit.word(w));
             text.push(' ');
@@ -132,7 +132,7 @@ impl Board<'_> {
         let to = path.to_owned();
         let n = Number {
             id: path.to_owned(),
-            label: (knob.label)(w),
+            label: knob.label.of(w),
             unit: unit.word(w),
             value: knobs::shown(at(self.root, base), knob.key, knob),
             whole,
@@ -144,8 +144,8 @@ impl Board<'_> {
 
     fn pick(self, path: String, label: Word, now: usize, names: &[Word], set: Pick) -> Html {
         let w = self.app.words();
-        let names: Vec<String> = names.iter().map(|name| name(w).to_owned()).collect();
-        pick(self.app, self.link, path, label(w), now, &names, set)
+        let names: Vec<String> = names.iter().map(|name| name.of(w).to_owned()).collect();
+        pick(self.app, self.link, path, label.of(w), now, &names, set)
     }
 
     /// A choice as a list, or behind a line as plots where there are some, with the numbers of the policy that is chosen.
@@ -153,11 +153,11 @@ impl Board<'_> {
         let now = choice.chosen(at(self.root, path), usual);
         if choice.arms.iter().all(|arm| !arm.icon.is_empty()) {
             let w = self.app.words();
-            let name = choice.arms.get(now).map_or("", |arm| (arm.name)(w));
+            let name = choice.arms.get(now).map_or("", |arm| arm.name.of(w));
             return html! {
                 <details>
-                    <summary class="help">{ (knob.label)(w) }{": "}<b>{name}</b></summary>
-                    <p class="help">{ knob.help.map_or("", |help| help(w)) }</p>
+                    <summary class="help">{ knob.label.of(w) }{": "}<b>{name}</b></summary>
+                    <p class="help">{ knob.help.map_or("", |help| help.of(w)) }</p>
                     { self.plotted(path, knob.label, choice, usual) }
                 </details>
             };
@@ -171,8 +171,8 @@ impl Board<'_> {
     pub(super) fn plotted(self, path: &str, label: Word, choice: &'static Choice, usual: usize) -> Html {
         let w = self.app.words();
         let now = choice.chosen(at(self.root, path), usual);
-        let options: Vec<_> = choice.arms.iter().map(|arm| (arm.icon, (arm.name)(w))).collect();
-        let all = choices(self.app, self.link, path, label(w), now, &options, Self::chooses(path, choice));
+        let options: Vec<_> = choice.arms.iter().map(|arm| (arm.icon, arm.name.of(w))).collect();
+        let all = choices(self.app, self.link, path, label.of(w), now, &options, Self::chooses(path, choice));
         html! { <>{ all }{ self.chosen(path, choice, now) }</> }
     }
 
@@ -188,11 +188,11 @@ impl Board<'_> {
         let now = choice.chosen(at(self.root, path), 0);
         let group = |(i, &(from, head)): (usize, &(usize, Word))| {
             let to = heads.get(i + 1).map_or(choice.arms.len(), |(to, _)| *to);
-            (head(w), choice.arms[from..to].iter().map(|arm| (arm.icon, (arm.name)(w))).collect())
+            (head.of(w), choice.arms[from..to].iter().map(|arm| (arm.icon, arm.name.of(w))).collect())
         };
         let groups: Vec<Group> = heads.iter().enumerate().map(group).collect();
         let chooses = Self::chooses(path, choice);
-        let all = grouped(self.app, self.link, path, label(w), now, &groups, chooses);
+        let all = grouped(self.app, self.link, path, label.of(w), now, &groups, chooses);
         html! { <>{ all }{ self.chosen(path, choice, now) }</> }
     }
 
@@ -208,7 +208,7 @@ impl Board<'_> {
             && self.app.why.is_some_and(|(k, _)| path.starts_with(&format!("stages[{k}]")));
         html! {
             <div class="policy" key={arm.word}>
-                if let Some(about) = arm.about.filter(|_| !said) { <p class="help">{ about(self.app.words()) }</p> }
+                if let Some(about) = arm.about.filter(|_| !said) { <p class="help">{ about.of(self.app.words()) }</p> }
                 { self.knobs(path, arm.knobs) }
             </div>
         }
@@ -229,14 +229,14 @@ impl Board<'_> {
             let turns = act(self.link, path, Rc::new(move |s| knobs::put(s, &to, Some(after.clone()))));
             html! {
                 <label class="check">
-                    <input type="checkbox" checked={chosen} onclick={turns} />{ name(w) }
+                    <input type="checkbox" checked={chosen} onclick={turns} />{ name.of(w) }
                 </label>
             }
         });
         html! {
             <div class="field">
-                <div class="l"><span>{ (knob.label)(w) }</span></div>
-                <div class="boxes" role="group" aria-label={(knob.label)(w)}>{ for boxes }</div>
+                <div class="l"><span>{ knob.label.of(w) }</span></div>
+                <div class="boxes" role="group" aria-label={knob.label.of(w)}>{ for boxes }</div>
                 { wrong(self.app, path) }
             </div>
         }
@@ -255,7 +255,7 @@ impl Board<'_> {
             let (to, all) = (path.to_owned(), Rc::clone(&values));
             let n = Number {
                 id: format!("{path}[{i}]"),
-                label: (knob.label)(w),
+                label: knob.label.of(w),
                 unit: unit.word(w),
                 value: values[i] / unit.scale(),
                 whole: false,
@@ -279,9 +279,9 @@ impl Board<'_> {
             <>
                 { for rows }
                 <p class="row">
-                    <button class="button" onclick={resized(longer)}>{ format!("+ {}", (knob.label)(w)) }</button>
+                    <button class="button" onclick={resized(longer)}>{ format!("+ {}", knob.label.of(w)) }</button>
                     if let Some(shorter) = shorter {
-                        <button class="button" aria-label={fill(w.remove, &[(knob.label)(w)])} onclick={shorter}>{"−"}</button>
+                        <button class="button" aria-label={fill(w.remove, &[knob.label.of(w)])} onclick={shorter}>{"−"}</button>
                     }
                 </p>
             </>
@@ -295,7 +295,7 @@ impl Board<'_> {
         let many = rows.len() > usize::from(knob.key != "rules");
         let parts = (0..rows.len()).map(|i| {
             // Levels are counted from 0, as everywhere; all else from 1.
-            let name = fill((knob.label)(w), &[&(i + usize::from(knob.key != "curves")).to_string()]);
+            let name = fill(knob.label.of(w), &[&(i + usize::from(knob.key != "curves")).to_string()]);
             let (to, mut rest) = (path.to_owned(), rows.clone());
             rest.remove(i);
             let rest = Value::Array(rest);
@@ -314,7 +314,7 @@ impl Board<'_> {
         all.push(all.last().cloned().unwrap_or_else(|| knobs::row(columns)));
         let all = Value::Array(all);
         let add = Rc::new(move |s: &mut _| knobs::put(s, &to, Some(all.clone())));
-        let next = fill((knob.label)(w), &[&(parts.len() + usize::from(knob.key != "curves")).to_string()]);
+        let next = fill(knob.label.of(w), &[&(parts.len() + usize::from(knob.key != "curves")).to_string()]);
         html! {
             <>
                 { for parts }

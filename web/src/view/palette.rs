@@ -9,6 +9,7 @@ use crate::draw::geom::sort_few;
 use crate::gallery;
 use crate::keys;
 use crate::knobs::{self, Kind, Knob};
+use crate::words::Word;
 use serde_json::Value;
 use std::rc::Rc;
 use tidegate_core::scenario::presets;
@@ -98,7 +99,7 @@ fn numbers(app: &App, root: &Value, found: &mut dyn FnMut(Section, String, Strin
         let mut add =
             |id: String, name: &str| found(Section::Servers, id, format!("{} · {name}", server.name));
         add(format!("{base}.slots"), w.slots);
-        add(format!("{base}.speed"), w.server_speed);
+        add(format!("{base}.speed"), Word::server_speed.of(w));
         walk(app, root, &base, knobs::SERVER, &mut add);
     }
     let mut add = |id: String, name: &str| found(Section::Run, id, name.to_owned());
@@ -113,8 +114,8 @@ fn walk(app: &App, root: &Value, base: &str, list: &'static [Knob], found: &mut 
         let path = path.trim_start_matches('.');
         match knob.kind {
             Kind::Table(_) => continue,
-            Kind::List(..) => found(format!("{path}[0]"), (knob.label)(app.words())),
-            _ => found(path.to_owned(), (knob.label)(app.words())),
+            Kind::List(..) => found(format!("{path}[0]"), knob.label.of(app.words())),
+            _ => found(path.to_owned(), knob.label.of(app.words())),
         }
         if let Kind::Choice(choice, usual) = knob.kind {
             let chosen = choice.chosen(knobs::at(root, path), usual);

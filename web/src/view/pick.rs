@@ -11,7 +11,7 @@ use crate::figures;
 use crate::history::weights;
 use crate::knobs;
 use crate::story::standing;
-use crate::words::{Words, fill};
+use crate::words::{Word, Words, fill};
 use tidegate_core::frame::{CandidateFrame, DecisionFrame};
 use tidegate_core::scenario::v1::{BalancerV1, WeightsV1};
 use yew::prelude::*;
@@ -162,7 +162,7 @@ pub(super) fn panel(app: &App, link: &Link) -> Html {
         return button;
     }
     let (formulas, source) = paper(balancer);
-    let about = knobs::balancer_arm(balancer).and_then(|arm| arm.about).map_or("", |about| about(w));
+    let about = knobs::balancer_arm(balancer).and_then(|arm| arm.about).map_or("", |about| about.of(w));
     let decision = feed.now().and_then(|frame| frame.decision.as_ref());
     let judged = decision.map_or_else(Vec::new, ranked);
     html! {
@@ -279,7 +279,7 @@ fn table(w: &Words, feed: &Feed, decision: Option<&DecisionFrame>, judged: &[Can
             <table class="picks">
                 <thead><tr><td></td><th scope="col"><i>{"k"}</i></th>
                     if turns { <th scope="col">{w.pick_turn}</th> }
-                    if lines.is_some() { <th scope="col">{w.server_weight}</th> }
+                    if lines.is_some() { <th scope="col">{Word::server_weight.of(w)}</th> }
                 </tr></thead>
                 <tbody>{ for rows }</tbody>
             </table>
@@ -319,7 +319,7 @@ pub(super) fn badge(group: u8) -> Html {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::{CHINESE, ENGLISH};
+    use crate::words::{chinese, english};
     use tidegate_core::frame::Frame;
     use tidegate_core::scenario::presets;
     use tidegate_core::sim::Simulation;
@@ -348,15 +348,19 @@ mod tests {
         let last = decision(&feed).expect("written down").clone();
         let told = |feed: &Feed, w| said(w, feed, decision(feed), false);
         let server = name(&feed, last.server);
-        assert!(told(&feed, &ENGLISH).ends_with(&format!(" went to {server}.")), "{}", told(&feed, &ENGLISH));
-        assert!(told(&feed, &CHINESE).ends_with(&format!("请求交给了 {server}。")));
+        assert!(
+            told(&feed, english()).ends_with(&format!(" went to {server}.")),
+            "{}",
+            told(&feed, english())
+        );
+        assert!(told(&feed, chinese()).ends_with(&format!("请求交给了 {server}。")));
         let first = ranked(&last)[0].server;
         let other = (first + 1) % feed.scenario.servers.len() as u32;
         let mut frame = feed.now().expect("a frame").clone();
         frame.servers[first as usize].warm = 0.3;
         frame.decision.as_mut().expect("written down").server = other;
         feed.show(frame);
-        let spared = told(&feed, &ENGLISH);
+        let spared = told(&feed, english());
         assert!(
             spared.contains(&format!("{} came first and is still warming up", name(&feed, first))),
             "{spared}"
@@ -366,10 +370,10 @@ mod tests {
     #[test]
     fn what_is_not_written_down_is_said_to_be_so() {
         let silent = feed(false, 30.0);
-        assert_eq!(said(&ENGLISH, &silent, decision(&silent), true), ENGLISH.pick_unwritten);
-        assert_eq!(said(&ENGLISH, &silent, decision(&silent), false), ENGLISH.pick_none);
+        assert_eq!(said(english(), &silent, decision(&silent), true), english().pick_unwritten);
+        assert_eq!(said(english(), &silent, decision(&silent), false), english().pick_none);
         let early = feed(true, 0.0);
-        assert_eq!(said(&ENGLISH, &early, decision(&early), true), ENGLISH.pick_none);
+        assert_eq!(said(english(), &early, decision(&early), true), english().pick_none);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::figures;
 use crate::knobs;
 use crate::story::standing;
 use crate::trace::Spot;
-use crate::words::fill;
+use crate::words::{Word, fill};
 use tidegate_core::frame::Gauged;
 use yew::prelude::*;
 
@@ -450,7 +450,7 @@ fn card(app: &App, link: &Link, feed: &Feed, (i, name): (usize, &str), view: &Se
         Standing::Down => Html::default(),
         _ if feed.model.weighed => html! {
             <>
-                <i class="word">{w.server_weight}{" "}</i><b>{ figures::fine(view.weight) }</b>
+                <i class="word">{Word::server_weight.of(w)}{" "}</i><b>{ figures::fine(view.weight) }</b>
                 if let Some(session) = view.session_weight {
                     <b class="word">{" / "}{ figures::fine(session) }</b>
                 }

@@ -151,12 +151,12 @@ fn sent(w: &RecordWords, feed: &Feed, list: &[f64]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::record::ENGLISH;
+    use crate::words::Language;
 
     #[track_caller]
     fn check(figures: &[f64], want: &str) {
         let figure = |i: usize| figures.get(i).copied().unwrap_or(f64::NAN);
-        assert_eq!(judged(&ENGLISH, "Serve", &figure, figures.len() > 9).join(" "), want);
+        assert_eq!(judged(Language::English.record(), "Serve", &figure, figures.len() > 9).join(" "), want);
     }
 
     #[test]

@@ -20,11 +20,11 @@ const PERIODS: usize = 20;
 
 /// What a flag means, by its bit; the model in use has a row of its own.
 const FLAGS: [(u32, Word); 5] = [
-    (LoopFrame::AT_FLOOR, |w| w.flag_floor),
-    (LoopFrame::STEP_CUT, |w| w.flag_step),
-    (LoopFrame::ESTIMATE_CUT, |w| w.flag_estimate),
-    (LoopFrame::STALE, |w| w.flag_stale),
-    (LoopFrame::WAIT_LIMITED, |w| w.flag_limited),
+    (LoopFrame::AT_FLOOR, Word::flag_floor),
+    (LoopFrame::STEP_CUT, Word::flag_step),
+    (LoopFrame::ESTIMATE_CUT, Word::flag_estimate),
+    (LoopFrame::STALE, Word::flag_stale),
+    (LoopFrame::WAIT_LIMITED, Word::flag_limited),
 ];
 
 /// The panel of a stage; nothing where no controller moves the split.
@@ -53,7 +53,7 @@ pub(super) fn panel(app: &App, k: usize) -> Html {
 }
 
 /// The state in a word or two.
-pub(super) const fn state(w: &Words, state: SplitState) -> &'static str {
+pub(super) fn state(w: &Words, state: SplitState) -> &'static str {
     match state {
         SplitState::None => "",
         SplitState::Idle => w.state_idle,
@@ -65,7 +65,7 @@ pub(super) const fn state(w: &Words, state: SplitState) -> &'static str {
 }
 
 /// What a controller goes by while it does not trust what it has, in a sentence.
-const fn rule(w: &Words, split_by: &SplitByV1) -> &'static str {
+fn rule(w: &Words, split_by: &SplitByV1) -> &'static str {
     if matches!(split_by, SplitByV1::StcPaper { .. }) { w.say_fallback } else { w.say_held }
 }
 
@@ -104,7 +104,7 @@ fn sentences(w: &Words, view: &StageView, rule: &str, names: &[&str]) -> Vec<Str
 fn flags(w: &Words, view: &StageView) -> Vec<(usize, String)> {
     let of = |seen: &LoopFrame| {
         let set: Vec<&str> =
-            FLAGS.iter().filter(|(bit, _)| seen.flags & bit != 0).map(|(_, word)| word(w)).collect();
+            FLAGS.iter().filter(|(bit, _)| seen.flags & bit != 0).map(|(_, word)| word.of(w)).collect();
         set.join(" · ")
     };
     let all = view.control.classes.iter().map(of).enumerate();
@@ -277,7 +277,7 @@ fn response(app: &App, feed: &Feed, view: &StageView, k: usize) -> Html {
 mod tests {
     use super::*;
     use crate::draw::model::StageClassView;
-    use crate::words::{CHINESE, ENGLISH};
+    use crate::words::{chinese, english};
     use tidegate_core::frame::SplitFrame;
 
     /// A stage whose first class has three requests more in work than workers.
@@ -310,16 +310,16 @@ mod tests {
 
     #[test]
     fn the_state_is_a_plain_sentence() {
-        check(&ENGLISH, SplitState::Idle, "there is no ratio to enforce");
-        check(&ENGLISH, SplitState::Learning, "does not steer yet");
-        check(&ENGLISH, SplitState::Steering, "it moves workers");
+        check(english(), SplitState::Idle, "there is no ratio to enforce");
+        check(english(), SplitState::Learning, "does not steer yet");
+        check(english(), SplitState::Steering, "it moves workers");
         check(
-            &ENGLISH,
+            english(),
             SplitState::Infeasible,
             "Not feasible: A already has its one worker and still waits less than its share.",
         );
-        check(&ENGLISH, SplitState::Fallback, "so it holds the split");
-        check(&CHINESE, SplitState::Infeasible, "无法达到：A 只剩一个工作线程");
+        check(english(), SplitState::Fallback, "so it holds the split");
+        check(chinese(), SplitState::Infeasible, "无法达到：A 只剩一个工作线程");
     }
 
     #[test]
@@ -327,8 +327,8 @@ mod tests {
         let all = "The gain of A may be 3.9× the model's before it swings.\n\
             Whole workers leave the ratio ±6%. 17 workers moved in 4000 samples. 3 finish what they have before they \
             change class.";
-        check(&ENGLISH, SplitState::Steering, all);
-        check(&CHINESE, SplitState::Steering, "A 的实际增益达到模型的 3.9 倍时才会振荡。");
+        check(english(), SplitState::Steering, all);
+        check(chinese(), SplitState::Steering, "A 的实际增益达到模型的 3.9 倍时才会振荡。");
     }
 
     #[test]
@@ -338,7 +338,7 @@ mod tests {
             SplitState::Steering,
             [seen(LoopFrame::LEARNED), seen(LoopFrame::AT_FLOOR | LoopFrame::STEP_CUT)],
         );
-        assert_eq!(flags(&ENGLISH, &view), [(1, "has its one worker · last step was cut".to_owned())]);
+        assert_eq!(flags(english(), &view), [(1, "has its one worker · last step was cut".to_owned())]);
         let known = FLAGS.iter().fold(LoopFrame::LEARNED, |all, (bit, _)| all | bit);
         assert_eq!(known, (1 << LoopFrame::FLAGS.len()) - 1, "every flag has words");
     }
@@ -364,7 +364,8 @@ mod tests {
             ["−0.83", "0.051", "<0.001", "–", "–"]
         );
         let seen = LoopFrame { error: 0.0296, share: 0.766, ..LoopFrame::default() };
-        let said: Vec<String> = rows(&ENGLISH).iter().map(|(_, cell)| cell(&ENGLISH, &seen, 64.0)).collect();
+        let said: Vec<String> =
+            rows(english()).iter().map(|(_, cell)| cell(english(), &seen, 64.0)).collect();
         assert_eq!(said[..4], ["1.03", "49.0", "start", "–"]);
     }
 }

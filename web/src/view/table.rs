@@ -11,7 +11,7 @@ use crate::feed::Feed;
 use crate::figures;
 use crate::knobs::LOADS;
 use crate::story::standing;
-use crate::words::fill;
+use crate::words::{Word, fill};
 use tidegate_core::frame::Gauged;
 use yew::prelude::*;
 
@@ -113,12 +113,12 @@ fn servers(app: &App, feed: &Feed) -> Table {
     let mut heads = vec![
         w.column_server,
         w.column_state,
-        w.server_weight,
+        Word::server_weight.of(w),
         w.column_group,
         w.column_in_flight,
         w.column_report,
     ];
-    heads.extend(LOADS.iter().map(|(_, name)| name(w)));
+    heads.extend(LOADS.iter().map(|(_, name)| name.of(w)));
     let named = feed.scenario.servers.iter().map(|spec| spec.name.as_str()).zip(&feed.model.servers);
     Table { caption: w.servers.to_owned(), heads, rows: named.map(row).collect() }
 }

@@ -178,12 +178,12 @@ fn all(w: &Words, feed: &crate::feed::Feed, view: &StageView) -> Html {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::ENGLISH;
+    use crate::words::english;
 
     #[track_caller]
     fn check(average: f64, drop_p: f64, want: &str) {
         let g = LevelFrame { average, min: 200.0, max: 280.0, drop_p, max_p: 0.5, promoted: 0 };
-        assert_eq!(on_curve(&ENGLISH, &g, Gauged::Jobs), want);
+        assert_eq!(on_curve(english(), &g, Gauged::Jobs), want);
     }
 
     #[test]
