@@ -122,7 +122,8 @@ fn time_goes_both_ways_by_event_and_by_decision() {
         browser.press(":").expect("an event back");
         wait(&browser, &format!("{picture} !== {here}"));
     }
-    assert_eq!(text(&browser, "#clock"), "1:57.0");
+    let clock_there = text(&browser, "#clock");
+    assert!(["1:57.0", "1:56.9"].contains(&clock_there.as_str()), "{clock_there}");
     let foot = text(&browser, ".comp.stage[data-stage=\"1\"] .foot");
     assert!(
         foot.contains("Turned away 39") || foot.contains("Turned away 38"),
