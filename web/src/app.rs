@@ -8,6 +8,7 @@ pub mod find;
 mod fork;
 pub mod handover;
 mod language;
+mod predict;
 pub mod record;
 pub mod replay;
 pub mod text;
@@ -417,6 +418,8 @@ pub struct App {
     pub text: text::State,
     /// The tour.
     pub tour: tour::State,
+    /// What the live system is expected to do.
+    predict: predict::State,
     /// Why-records.
     pub record: record::State,
     /// Your traffic.
@@ -541,6 +544,7 @@ impl Component for App {
             tour: tour::State::new(address.get("embed").is_some()),
             record: record::State::default(),
             replay: replay::State::default(),
+            predict: predict::State::default(),
             next: None,
             ghost: None,
             run_number: 0,
@@ -1078,6 +1082,7 @@ impl App {
             self.note_speed(now_ms);
             self.tell(now_ms);
             self.tick_compare(ctx, now_ms);
+            self.predict(ctx);
             self.replot();
             let loaded = self.feed().is_some_and(Feed::reports);
             self.layout_due |= loaded != self.loaded;
@@ -1150,6 +1155,9 @@ impl App {
         let beside = other.map_or_else(Plot::default, |b| Plot::new(b, None, explained));
         let mut plot = Plot::new(feed, ghost, explained);
         plot.dashed = other.is_some();
+        if self.mode == Mode::Live {
+            plot.lay_behind(feed.history.t_s(), &self.predict.means);
+        }
         self.span_s = match self.mode {
             Mode::Live => {
                 let now = feed.now_s();
@@ -1578,6 +1586,12 @@ impl App {
         let at_s = if self.over() { 0.0 } else { self.run.as_ref().map_or(0.0, Feed::now_s) };
         self.begin(at_s);
         self.address_due = Some(self.now_ms + ADDRESS_MS);
+    }
+
+    /// Whether the tracks show what is expected of a live system.
+    #[must_use]
+    pub fn is_predicted(&self) -> bool {
+        self.mode == Mode::Live && !self.predict.means.is_empty()
     }
 
     /// Whether the tracks show a run before an edit.

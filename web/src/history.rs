@@ -193,7 +193,47 @@ pub struct Plot {
     pub step_s: f64,
 }
 
+/// Means of a run's tracks, for a stretch of time: what is expected there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Means {
+    /// Beginning of the stretch, in seconds.
+    pub from_s: f64,
+    /// Its end, in seconds.
+    pub to_s: f64,
+    /// Of each track, the mean of each list; NaN where nothing is known.
+    of: Vec<(Kind, Vec<f64>)>,
+}
+
 impl Plot {
+    /// Means of all but the first quarter, in which a run that begins empty fills.
+    #[must_use]
+    pub fn means(&self, from_s: f64, to_s: f64) -> Means {
+        let mean = |list: &Vec<f64>| {
+            let known = list[list.len() / 4..].iter().filter(|v| v.is_finite());
+            known.clone().sum::<f64>() / known.count() as f64
+        };
+        let of = self.kinds.iter().zip(&self.numbers);
+        Means { from_s, to_s, of: of.map(|(kind, n)| (*kind, n.lists.iter().map(mean).collect())).collect() }
+    }
+
+    /// Puts what is expected behind the lines of goodput, wait and queue, dashed; `t_s` are the times of the numbers.
+    pub fn lay_behind(&mut self, t_s: &[f64], expected: &[Means]) {
+        self.dashed = true;
+        for (kind, numbers) in self.kinds.iter().zip(&mut self.numbers) {
+            if expected.is_empty() || !matches!(kind, Kind::Goodput | Kind::Wait | Kind::Queue) {
+                continue;
+            }
+            let at = |t: f64| expected.iter().rev().find(|m| m.from_s <= t && t < m.to_s);
+            let value = |i: usize, t: f64| {
+                let (_, means) = at(t)?.of.iter().find(|(other, _)| other == kind)?;
+                means.get(i).copied()
+            };
+            let lists = 0..numbers.lists.len();
+            numbers.ghosts =
+                lists.map(|i| t_s.iter().map(|&t| value(i, t).unwrap_or(f64::NAN)).collect()).collect();
+        }
+    }
+
     /// The tracks of a feed; `ghost` is the history before the last edit, `explained` the stage that is explained.
     #[must_use]
     pub fn new(feed: &Feed, ghost: Option<&History>, explained: Option<usize>) -> Self {
@@ -759,5 +799,22 @@ mod tests {
         assert_eq!(ticks(0.0, 180.0), [0.0, 30.0, 60.0, 90.0, 120.0, 150.0, 180.0]);
         assert_eq!(ticks(0.0, 7200.0).len(), 5);
         assert_eq!(ticks(63.0, 183.0), [90.0, 120.0, 150.0, 180.0]);
+    }
+
+    #[test]
+    fn what_is_expected_lies_where_it_is_expected() {
+        let feed = played("mm1", 1.0);
+        let own = Plot::new(&feed, None, None);
+        let means = own.means(10.0, 20.0);
+        let mut plot = own.clone();
+        plot.lay_behind(&[5.0, 10.0, 19.0, 20.0], &[means]);
+        let row = plot.kinds.iter().position(|k| *k == Kind::Wait).expect("a track of waits");
+        let [before, first, last, after] = plot.numbers[row].ghosts[0][..] else {
+            panic!("a number for each time")
+        };
+        assert!(before.is_nan() && after.is_nan());
+        // M/M/1 at 80 %: four times the service time of a millisecond.
+        assert!((first - 0.004).abs() < 0.001 && first == last, "{first}");
+        assert!(plot.dashed);
     }
 }

@@ -347,6 +347,7 @@ impl App {
                 self.swap_sides();
                 news
             }
+            super::predict::WORKER => self.hear_prediction(data),
             n => self.hear_helper(n - 2, data),
         }
     }

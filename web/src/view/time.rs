@@ -217,6 +217,8 @@ fn tracks(app: &App, link: &Link) -> Html {
     });
     let hint = if app.is_comparing() {
         app.prefs.language.compare().lines.to_owned()
+    } else if app.is_predicted() {
+        w.predicted.to_owned()
     } else if app.has_ghost() {
         w.dotted.to_owned()
     } else if app.computing() {

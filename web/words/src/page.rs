@@ -131,6 +131,7 @@ words! {
     time: "Time", "时间";
     computing: "Computing {0}", "正在计算 {0}";
     dotted: "dotted: before your edit", "点线：修改之前";
+    predicted: "dashed: expected at this load", "虚线：此负载下的预期";
     whole_run: "{0} events", "{0} 个事件";
     following: "Following", "跟随中";
     charts: "History charts", "历史图表";
