@@ -170,7 +170,8 @@ fn count_in(open: &[u32], is_wanted: impl Fn(u32) -> bool) -> usize {
     open.iter().fold(0, |n: u32, &x| n + u32::from(is_wanted(x))) as usize
 }
 
-/// Goes by blocks of `N`, large for few ranks. Replaces ranks (ascending, from 0, each below the [`count`]) among the numbers that are as wanted by their places.
+/// Replaces ranks (ascending, from 0, each below the [`count`]) among the numbers that are as wanted by their places.
+/// Goes by blocks of `N`: large ones for few ranks.
 #[inline]
 pub(super) fn ranks_to_places<const N: usize>(
     open: &[u32],
