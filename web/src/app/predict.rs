@@ -68,7 +68,9 @@ impl App {
         };
         let Some(now) = feed.now() else { return };
         let state = &mut self.predict;
-        if state.system != feed.number {
+        // A server that began anew has a clock that did, too.
+        let began_anew = state.since.as_ref().is_some_and(|since| now.now < since.now);
+        if state.system != feed.number || began_anew {
             (state.system, state.since, state.run) = (feed.number, None, None);
             state.means.clear();
         }
