@@ -1,6 +1,6 @@
 //! The page in a browser, as the checks of it begin.
 
-use crate::webdriver::Browser;
+use crate::webdriver::{self, Browser};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -77,14 +77,26 @@ impl Drop for Site {
     }
 }
 
-/// A browser with a window of 1440 by 900.
+/// Chromium with a window of 1440 by 900.
 ///
 /// # Panics
 /// When there is none.
 #[must_use]
 pub fn browser() -> Browser {
-    let browser =
-        Browser::start(&given("TIDEGATE_CHROMIUM"), &given("TIDEGATE_CHROMEDRIVER")).expect("a browser");
+    sized(Browser::chromium(&given("TIDEGATE_CHROMIUM"), &given("TIDEGATE_CHROMEDRIVER")))
+}
+
+/// Firefox with a window of the same size.
+///
+/// # Panics
+/// When there is none.
+#[must_use]
+pub fn firefox() -> Browser {
+    sized(Browser::firefox(&given("TIDEGATE_FIREFOX")))
+}
+
+fn sized(browser: webdriver::Result<Browser>) -> Browser {
+    let browser = browser.expect("a browser");
     browser.resize(1440, 900).expect("a window");
     browser
 }
@@ -134,4 +146,113 @@ pub fn hash_by_command(scenario: &str) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).expect("a JSON report");
     report["trace_hash"].as_str().expect("a hash").to_owned()
+}
+
+/// An expression: the pixels of the picture, read from a copy, since a canvas that is read often is drawn slowly.
+pub const PIXELS: &str = "(() => { const c = document.querySelector('canvas');\
+    const copy = new OffscreenCanvas(c?.width || 1, c?.height || 1).getContext('2d', { willReadFrequently: true });\
+    if (c?.width) copy.drawImage(c, 0, 0);\
+    return new Uint32Array(copy.getImageData(0, 0, copy.canvas.width, copy.canvas.height).data.buffer); })()";
+
+/// Runs a script that has to work.
+///
+/// # Panics
+/// When it throws.
+pub fn script(browser: &Browser, script: &str, arguments: &[Value]) -> Value {
+    browser.run(script, arguments).unwrap_or_else(|e| panic!("{script}: {e}"))
+}
+
+/// Clicks by script: what is wanted may be below the edge of the window.
+///
+/// # Panics
+/// When it is not there.
+pub fn click(browser: &Browser, selector: &str) {
+    let click = "const e = document.querySelector(arguments[0]); e?.click(); return !!e;";
+    assert_eq!(script(browser, click, &[json!(selector)]), json!(true), "no {selector}");
+}
+
+/// Clicks the button with these words.
+///
+/// # Panics
+/// When there is none.
+pub fn press_button(browser: &Browser, words: &str) {
+    let press = "const b = [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === arguments[0]);\
+        b?.click(); return !!b;";
+    assert_eq!(script(browser, press, &[json!(words)]), json!(true), "no button {words}");
+}
+
+/// Types into a field and leaves it.
+///
+/// # Panics
+/// When it is not there.
+pub fn type_in(browser: &Browser, id: &str, value: &str) {
+    let typing = "const f = document.getElementById(arguments[0]); if (!f) return false; f.focus(); f.value = arguments[1];\
+        f.dispatchEvent(new Event('input', { bubbles: true })); f.dispatchEvent(new Event('change', { bubbles: true }));\
+        f.blur(); return true;";
+    assert_eq!(script(browser, typing, &[json!(id), json!(value)]), json!(true), "no field {id}");
+}
+
+/// Waits until an expression is truthy in the page, and returns its value.
+///
+/// # Panics
+/// When it never is.
+pub fn wait(browser: &Browser, expression: &str) -> Value {
+    browser.wait_for(expression, SOON).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The hash of the whole run once it is another than `before`.
+///
+/// # Panics
+/// When it never is.
+#[must_use]
+pub fn hash(browser: &Browser, before: &str) -> String {
+    let other = format!(
+        "(document.querySelector('#hash')?.dataset.hash ?? {0}) !== {0} && document.querySelector('#hash').dataset.hash",
+        json!(before)
+    );
+    wait(browser, &other).as_str().expect("a hash").to_owned()
+}
+
+/// Drops a log on the page.
+///
+/// # Panics
+/// When the browser refuses.
+pub fn drop_log(browser: &Browser, log: &str) {
+    let drop = "const data = new DataTransfer();\
+        data.items.add(new File([arguments[0]], 'access.log'));\
+        dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));";
+    script(browser, drop, &[json!(log)]);
+}
+
+/// A small log of a web server.
+#[must_use]
+pub fn small_log() -> String {
+    let line = |i: u64| {
+        let (minute, second) = (i / 60 % 60, i % 60);
+        let asked = format!("[17/May/2015:10:{minute:02}:{second:02} +0000] \"GET /a{i}.png HTTP/1.1\"");
+        format!("192.0.2.{} - - {asked} 200 {} \"-\" \"-\"\n", i % 200, 300 + i)
+    };
+    (0..900).map(line).collect()
+}
+
+/// Loads axe, the checker of accessibility, into the page.
+///
+/// # Panics
+/// When there is none.
+pub fn load_axe(browser: &Browser) {
+    let axe = std::fs::read_to_string(given("TIDEGATE_AXE")).expect("the checker's script");
+    browser.run(&axe, &[]).expect("axe loads");
+}
+
+/// What axe finds that is serious or critical, each as one line.
+///
+/// # Panics
+/// When it is not loaded.
+#[must_use]
+pub fn findings(browser: &Browser) -> Vec<String> {
+    let script = "const { violations } = await axe.run(document, { resultTypes: ['violations'] });\
+        return violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) =>\
+            `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`);";
+    let found = browser.run_async(script, &[]).expect("axe runs");
+    found.as_array().expect("a list").iter().map(|v| v.as_str().unwrap_or_default().to_owned()).collect()
 }

@@ -4,7 +4,7 @@
 //! Ignored by default, as `page`; `TIDEGATE_AXE` names the checker's script, which `cargo xtask test` installs.
 
 use serde_json::json;
-use tidegate_tests::page::{SOON, Site, browser, given, no_complaints, open};
+use tidegate_tests::page::{SOON, Site, browser, findings, load_axe, no_complaints, open};
 use tidegate_tests::webdriver::Browser;
 
 /// What is looked at: a name, the address, and what is clicked there until it is on the screen.
@@ -26,19 +26,9 @@ const VIEWS: &[(&str, &str, &[&str])] = &[
     ("in a frame", "#preset=mm1&embed=1&ctl=rate", &[]),
 ];
 
-/// Serious and critical findings, each as one line.
-fn findings(browser: &Browser) -> Vec<String> {
-    let script = "const { violations } = await axe.run(document, { resultTypes: ['violations'] });\
-        return violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) =>\
-            `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`);";
-    let found = browser.run_async(script, &[]).expect("axe runs");
-    found.as_array().expect("a list").iter().map(|v| v.as_str().unwrap_or_default().to_owned()).collect()
-}
-
 #[test]
 #[ignore = "needs a browser and a built page: cargo xtask test"]
 fn axe_finds_nothing_serious_in_any_view_and_theme() {
-    let axe = std::fs::read_to_string(given("TIDEGATE_AXE")).expect("the checker's script");
     let site = Site::with(&["--demo"]);
     let browser = browser();
     let mut found = Vec::new();
@@ -52,7 +42,7 @@ fn axe_finds_nothing_serious_in_any_view_and_theme() {
                     browser.run(&format!("{there}.click();"), &[]).expect("a click");
                 }
             }
-            browser.run(&axe, &[]).expect("axe loads");
+            load_axe(&browser);
             found.extend(findings(&browser).into_iter().map(|what| format!("{view}, {theme}: {what}")));
         }
     }
@@ -63,7 +53,6 @@ fn axe_finds_nothing_serious_in_any_view_and_theme() {
 #[test]
 #[ignore = "needs a browser and a built page: cargo xtask test"]
 fn axe_is_able_to_find_something() {
-    let axe = std::fs::read_to_string(given("TIDEGATE_AXE")).expect("the checker's script");
     let site = Site::start();
     let browser = browser();
     open(&browser, &site, "#preset=mm1&play=0&lang=en");
@@ -71,7 +60,7 @@ fn axe_is_able_to_find_something() {
     browser.run("document.querySelector('#theme').replaceChildren();", &[]).expect("a script");
     browser.run("document.querySelector('#theme').removeAttribute('aria-label');", &[]).expect("a script");
     browser.run("document.querySelector('#theme').removeAttribute('title');", &[]).expect("a script");
-    browser.run(&axe, &[]).expect("axe loads");
+    load_axe(&browser);
     let found = findings(&browser);
     assert!(found.iter().any(|what| what.starts_with("button-name")), "{found:?}");
 }

@@ -5,7 +5,9 @@
 //! (`TIDEGATE_CHROMIUM`, `TIDEGATE_CHROMEDRIVER`, `TIDEGATE_BINARY`).
 
 use serde_json::json;
-use tidegate_tests::page::{SOON, Site, browser, hash_by_command, no_complaints, open, text};
+use tidegate_tests::page::{
+    SOON, Site, browser, drop_log, hash_by_command, no_complaints, open, small_log, text,
+};
 
 #[test]
 #[ignore = "needs a browser and a built page: cargo xtask test"]
@@ -89,15 +91,9 @@ fn it_plays_a_log_that_is_dropped() {
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/apache-combined-2015.log");
     let log = std::fs::read_to_string(&shared).unwrap_or_else(|_| {
         println!("no {}: a small log of the same shape instead", shared.display());
-        let line = |i: u64| {
-            format!("192.0.2.{} - - [17/May/2015:10:{:02}:{:02} +0000] \"GET /a{i}.png HTTP/1.1\" 200 {} \"-\" \"-\"\n", i % 200, i / 60 % 60, i % 60, 300 + i)
-        };
-        (0..900).map(line).collect()
+        small_log()
     });
-    let drop = "const data = new DataTransfer();\
-        data.items.add(new File([arguments[0]], 'access.log'));\
-        dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));";
-    browser.run(drop, &[json!(log)]).expect("a drop");
+    drop_log(&browser, &log);
     browser.wait_for("document.querySelector('#state.log')", SOON).expect("the log is read");
     assert!(text(&browser, "#state").contains("lines understood"), "{}", text(&browser, "#state"));
     browser.click("#state .first").expect("Play");

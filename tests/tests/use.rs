@@ -3,58 +3,13 @@
 //!
 //! Ignored by default, as `page`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tidegate_core::scenario::presets;
-use tidegate_tests::page::{SOON, Site, browser, hash_by_command, no_complaints, open, text};
+use tidegate_tests::page::{
+    PIXELS, Site, browser, click, hash, hash_by_command, no_complaints, open, press_button, script, text,
+    type_in, wait,
+};
 use tidegate_tests::webdriver::Browser;
-
-/// The pixels of the picture, read from a copy: a canvas that is read often is drawn slowly.
-const PIXELS: &str = "(() => { const c = document.querySelector('canvas');\
-    const copy = new OffscreenCanvas(c?.width || 1, c?.height || 1).getContext('2d', { willReadFrequently: true });\
-    if (c?.width) copy.drawImage(c, 0, 0);\
-    return new Uint32Array(copy.getImageData(0, 0, copy.canvas.width, copy.canvas.height).data.buffer); })()";
-
-fn script(browser: &Browser, script: &str, arguments: &[Value]) -> Value {
-    browser.run(script, arguments).unwrap_or_else(|e| panic!("{script}: {e}"))
-}
-
-/// Clicks by script: what is wanted may be below the edge of the window.
-fn click(browser: &Browser, selector: &str) {
-    let done = script(
-        browser,
-        "const e = document.querySelector(arguments[0]); e?.click(); return !!e;",
-        &[json!(selector)],
-    );
-    assert_eq!(done, json!(true), "no {selector}");
-}
-
-/// Clicks the button with these words.
-fn press_button(browser: &Browser, words: &str) {
-    let press = "const b = [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === arguments[0]);\
-        b?.click(); return !!b;";
-    assert_eq!(script(browser, press, &[json!(words)]), json!(true), "no button {words}");
-}
-
-/// Types into a field and leaves it.
-fn type_in(browser: &Browser, id: &str, value: &str) {
-    let typing = "const f = document.getElementById(arguments[0]); if (!f) return false; f.focus(); f.value = arguments[1];\
-        f.dispatchEvent(new Event('input', { bubbles: true })); f.dispatchEvent(new Event('change', { bubbles: true }));\
-        f.blur(); return true;";
-    assert_eq!(script(browser, typing, &[json!(id), json!(value)]), json!(true), "no field {id}");
-}
-
-fn wait(browser: &Browser, expression: &str) -> Value {
-    browser.wait_for(expression, SOON).unwrap_or_else(|e| panic!("{e}"))
-}
-
-/// The hash of the whole run once it is another than `before`.
-fn hash(browser: &Browser, before: &str) -> String {
-    let other = format!(
-        "(document.querySelector('#hash')?.dataset.hash ?? {0}) !== {0} && document.querySelector('#hash').dataset.hash",
-        json!(before)
-    );
-    wait(browser, &other).as_str().expect("a hash").to_owned()
-}
 
 #[test]
 #[ignore = "needs a browser and a built page: cargo xtask test"]
@@ -107,7 +62,7 @@ fn time_goes_both_ways_by_event_and_by_decision() {
     let site = Site::start();
     let browser = browser();
     open(&browser, &site, "#preset=flash-crowd&at=117&play=0&lang=en");
-    hash(&browser, "");
+    let _ = hash(&browser, "");
     // One number for all that is drawn.
     let picture = &format!("({PIXELS}).reduce((sum, p) => (sum * 31 + p) | 0, 1)");
     let clock = "document.querySelector('#clock').textContent";
@@ -205,6 +160,7 @@ fn anything_is_found_by_typing_and_the_scenario_is_a_text() {
 
     click(&browser, "#as-text");
     wait(&browser, "document.querySelector('#scenario-text')?.value.includes('\"title\"')");
+    wait(&browser, "document.querySelector('#scenario-text').checkVisibility()");
     let write = "const f = document.querySelector('#scenario-text'); f.value = f.value.replace(arguments[0], arguments[1]);\
         f.dispatchEvent(new Event('input', { bubbles: true })); f.dispatchEvent(new Event('change', { bubbles: true }));";
     script(&browser, write, &[json!("\"workers\": 64"), json!("\"workers\": 0")]);

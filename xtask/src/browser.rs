@@ -1,5 +1,5 @@
-//! Finds the programs that run the module outside of the native binary: Chromium with its driver, and Node. Also axe, which
-//! looks for what keeps people from using a page.
+//! Finds the programs that run the module outside of the native binary: Chromium with its driver, Firefox, and Node. Also axe,
+//! which looks for what keeps people from using a page.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,6 +11,7 @@ use crate::workspace::Workspace;
 use crate::{packages, process, say};
 
 const CHROMIUM_NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const FIREFOX_NAMES: &[&str] = &["firefox-esr", "firefox"];
 const DRIVER_NAMES: &[&str] = &["chromedriver", "chromium.chromedriver"];
 
 /// Only tests load it; nothing of it is handed on, so that its licence (MPL-2.0) asks for nothing.
@@ -33,6 +34,18 @@ pub(crate) fn chromium() -> Result<Browser> {
     }
     packages::install("a browser for the tests", &["chromium", "chromium-driver"])?;
     installed().context("chromium and chromium-driver are installed, but not on the search path")
+}
+
+/// Finds or installs Firefox, which needs no driver.
+///
+/// # Errors
+/// With the command that would help, where there is one: distributions have it under different names or not as a package.
+pub(crate) fn firefox() -> Result<PathBuf> {
+    if let Some(firefox) = first(FIREFOX_NAMES) {
+        return Ok(firefox);
+    }
+    packages::install("Firefox for the tests", &["firefox-esr"])?;
+    first(FIREFOX_NAMES).context("firefox-esr is installed, but not on the search path")
 }
 
 fn installed() -> Option<Browser> {

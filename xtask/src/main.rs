@@ -28,7 +28,7 @@ mod workspace;
 
 // The small WebDriver client lives with the tests. It is compiled in here as a file, not as a dependency, so that
 // `cargo xtask` still starts when the core that the tests depend on does not compile.
-#[path = "../../tests/src/webdriver.rs"]
+#[path = "../../tests/src/webdriver/mod.rs"]
 #[allow(dead_code, unreachable_pub, missing_docs)]
 mod webdriver;
 

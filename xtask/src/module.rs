@@ -63,7 +63,7 @@ impl Page {
     pub(crate) fn open(www: &Path) -> Result<Self> {
         let found = browser::chromium()?;
         let address = static_server::serve(www.to_owned())?;
-        let browser = webdriver::Browser::start(&found.chromium, &found.driver)?;
+        let browser = webdriver::Browser::chromium(&found.chromium, &found.driver)?;
         browser.open(&format!("http://{address}{}", static_server::BLANK))?;
         let load = "globalThis[arguments[0]] = await import(`${arguments[1]}.js`);
             await globalThis[arguments[0]].default({ module_or_path: `${arguments[1]}_bg.wasm` });";

@@ -143,24 +143,26 @@ fn examples(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The checks of the page in Chromium; they are marked `ignore` because they need what the steps before built.
+/// The checks of the page in Chromium, and in Firefox where it can be had; they are marked `ignore` because they need what the
+/// steps before built.
 fn page_in_browser(workspace: &Workspace) -> Result<()> {
     let found = browser::chromium()?;
     let mut cargo = process::host_cargo(&workspace.root);
     cargo.env("TIDEGATE_CHROMIUM", &found.chromium).env("TIDEGATE_CHROMEDRIVER", &found.driver);
     cargo.env("TIDEGATE_BINARY", workspace.binary("release"));
     cargo.env("TIDEGATE_AXE", browser::axe(workspace)?);
-    cargo.args([
-        "test",
-        "--workspace",
-        "--test",
-        "page",
-        "--test",
-        "access",
-        "--test",
-        "looks",
-        "--test",
-        "use",
-    ]);
-    process::run(cargo.args(["--", "--ignored", "--test-threads=1"]))
+    cargo.args(["test", "--workspace"]);
+    let firefox = browser::firefox();
+    if let Ok(firefox) = &firefox {
+        cargo.env("TIDEGATE_FIREFOX", firefox).args(["--test", "firefox"]);
+    }
+    for test in ["page", "access", "looks", "use"] {
+        cargo.args(["--test", test]);
+    }
+    let result = process::run(cargo.args(["--", "--ignored", "--test-threads=1"]));
+    // Said last, where it is seen.
+    if let Err(error) = firefox {
+        say::heading(&format!("SKIPPED: the page in Firefox. {error}"));
+    }
+    result
 }

@@ -1,45 +1,38 @@
-//! A small WebDriver client for Chromium: as much as the checks of the page need, and no more.
+//! A small WebDriver client for Chromium and Firefox: as much as the checks of the page need, and no more.
 //!
 //! Why not one of the client crates or Playwright: they cost five times the compile time (or an npm tree), and what the
-//! page's checks need beyond the standard (emulated colour scheme, reduced motion, console) is one call each of
-//! ChromeDriver's own extensions. Blocking, one session, one window. Nothing is retried: a check waits for a state
-//! of the page with [`Browser::wait_for`], within a limit.
+//! page's checks need beyond the standard (size of the page, colour scheme, reduced motion, console) is a call or two of
+//! what each browser has of its own. Blocking, one session, one window. Nothing is retried: a check waits for a state of
+//! the page with [`Browser::wait_for`], within a limit.
+//!
+//! A command of the standard has the same parameters and the same answer in both browsers. ChromeDriver takes it over
+//! HTTP (`chromium`), Firefox itself as a packet of its Marionette protocol (`firefox`).
+
+mod chromium;
+mod firefox;
 
 use std::fmt;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// The driver says its port within this time of its start, or is given up.
+use chromium::Chromium;
+use firefox::Firefox;
+
+/// A browser can be spoken to within this time of its start, or is given up.
 const START_LIMIT: Duration = Duration::from_secs(30);
 /// A script of ours may compute for this long.
 const SCRIPT_LIMIT: Duration = Duration::from_secs(15 * 60);
 /// A page loads within this time.
 const LOAD_LIMIT: Duration = Duration::from_secs(60);
-/// Longest wait for one answer of the driver: a script and some air.
+/// Longest wait for one answer: a script and some air.
 const ANSWER_LIMIT: Duration = Duration::from_secs(16 * 60);
-/// Largest answer taken from the driver (a screenshot in base64, or a run's series).
+/// Largest answer taken (a screenshot in base64, or a run's series).
 const ANSWER_BYTES: u64 = 256 << 20;
 /// How often a state of the page is looked at.
 const POLL: Duration = Duration::from_millis(20);
-
-const CHROMIUM_ARGUMENTS: &[&str] = &[
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-];
 
 /// What went wrong between us and the browser, as a sentence.
 #[derive(Debug)]
@@ -69,41 +62,53 @@ pub struct ConsoleLine {
     pub message: String,
 }
 
-/// A Chromium with one window. It and its driver end when this is dropped.
+/// A command of the standard, under the name that each protocol has for it.
+struct Command {
+    /// Path below the session over HTTP, where `{id}` is the parameter of that name.
+    path: &'static str,
+    /// Name in Marionette.
+    name: &'static str,
+}
+
+const NAVIGATE: Command = Command { path: "url", name: "WebDriver:Navigate" };
+const EXECUTE: Command = Command { path: "execute/sync", name: "WebDriver:ExecuteScript" };
+const FIND: Command = Command { path: "element", name: "WebDriver:FindElement" };
+const CLICK: Command = Command { path: "element/{id}/click", name: "WebDriver:ElementClick" };
+const ACT: Command = Command { path: "actions", name: "WebDriver:PerformActions" };
+const SCREENSHOT: Command = Command { path: "screenshot", name: "WebDriver:TakeScreenshot" };
+
+/// A browser with one window. It, its driver and its profile end when this is dropped.
 pub struct Browser {
-    agent: ureq::Agent,
-    session: String,
-    // After the session, which its own `drop` ends first: a killed driver would leave the browser behind.
-    _driver: Driver,
+    driver: Driver,
+}
+
+enum Driver {
+    Chromium(Chromium),
+    Firefox(Firefox),
 }
 
 impl Browser {
-    /// Starts the driver on a free port, and a browser without a profile.
+    /// Starts ChromeDriver on a free port, and a Chromium without a profile.
     ///
     /// # Errors
     /// When either does not start.
-    pub fn start(chromium: &Path, chromedriver: &Path) -> Result<Self> {
-        let driver = Driver::start(chromedriver)?;
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .timeout_global(Some(ANSWER_LIMIT))
-            .http_status_as_error(false)
-            .proxy(None)
-            .build()
-            .into();
-        let wanted = json!({ "capabilities": { "alwaysMatch": {
-            "browserName": "chrome",
-            "goog:chromeOptions": { "binary": chromium, "args": CHROMIUM_ARGUMENTS },
-            "goog:loggingPrefs": { "browser": "ALL" },
-            "timeouts": { "script": millis(SCRIPT_LIMIT), "pageLoad": millis(LOAD_LIMIT), "implicit": 0 },
-        } } });
-        let base = format!("http://127.0.0.1:{}/session", driver.port);
-        let answer = post(&agent, &base, &wanted)?;
-        let id = answer["sessionId"].as_str().ok_or_else(|| error("the driver gave no session id"))?;
-        Ok(Self { agent, session: format!("{base}/{id}"), _driver: driver })
+    pub fn chromium(chromium: &Path, chromedriver: &Path) -> Result<Self> {
+        Ok(Self { driver: Driver::Chromium(Chromium::start(chromium, chromedriver)?) })
     }
 
-    fn post(&self, path: &str, body: &Value) -> Result<Value> {
-        post(&self.agent, &format!("{}/{path}", self.session), body)
+    /// Starts a Firefox with an empty profile.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn firefox(firefox: &Path) -> Result<Self> {
+        Ok(Self { driver: Driver::Firefox(Firefox::start(firefox)?) })
+    }
+
+    fn command(&self, command: &Command, parameters: &Value) -> Result<Value> {
+        match &self.driver {
+            Driver::Chromium(chromium) => chromium.command(command, parameters),
+            Driver::Firefox(firefox) => firefox.command(command, parameters),
+        }
     }
 
     /// Loads a page and waits until it is loaded.
@@ -111,7 +116,7 @@ impl Browser {
     /// # Errors
     /// When it cannot be loaded.
     pub fn open(&self, url: &str) -> Result<()> {
-        self.post("url", &json!({ "url": url })).map(drop)
+        self.command(&NAVIGATE, &json!({ "url": url })).map(drop)
     }
 
     /// Runs a function body in the page and returns what it returns; `arguments` are the script's `arguments`.
@@ -119,7 +124,7 @@ impl Browser {
     /// # Errors
     /// When the script throws.
     pub fn run(&self, script: &str, arguments: &[Value]) -> Result<Value> {
-        self.post("execute/sync", &json!({ "script": script, "args": arguments }))
+        self.command(&EXECUTE, &json!({ "script": script, "args": arguments }))
     }
 
     /// As [`run`](Self::run) for the body of an async function: `await` works, and the returned promise is awaited.
@@ -156,10 +161,10 @@ impl Browser {
     /// # Errors
     /// When there is none, or something covers it.
     pub fn click(&self, selector: &str) -> Result<()> {
-        let found = self.post("element", &json!({ "using": "css selector", "value": selector }))?;
+        let found = self.command(&FIND, &json!({ "using": "css selector", "value": selector }))?;
         let id = found.as_object().and_then(|o| o.values().next()).and_then(Value::as_str);
         let id = id.ok_or_else(|| error(format!("no element for {selector}")))?;
-        self.post(&format!("element/{id}/click"), &json!({})).map(drop)
+        self.command(&CLICK, &json!({ "id": id })).map(drop)
     }
 
     /// Presses and releases keys one after the other, as at the keyboard (`"\u{E012}"` is arrow left, and so on).
@@ -173,7 +178,7 @@ impl Browser {
                 ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key.to_string() }))
             })
             .collect();
-        self.post("actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": steps }] }))
+        self.command(&ACT, &json!({ "actions": [{ "type": "key", "id": "keys", "actions": steps }] }))
             .map(drop)
     }
 
@@ -182,8 +187,12 @@ impl Browser {
     /// # Errors
     /// When the driver refuses.
     pub fn resize(&self, width: u32, height: u32) -> Result<()> {
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        self.devtools("Emulation.setDeviceMetricsOverride", &size).map(drop)
+        match &self.driver {
+            Driver::Chromium(chromium) => chromium.resize(width, height)?,
+            Driver::Firefox(firefox) => firefox.resize(width, height)?,
+        }
+        let there = format!("innerWidth === {width} && innerHeight === {height}");
+        self.wait_for(&there, LOAD_LIMIT).map(drop)
     }
 
     /// Pretends that the person asked for a media feature, for example `("prefers-color-scheme", "dark")`.
@@ -191,25 +200,33 @@ impl Browser {
     /// # Errors
     /// When the driver refuses.
     pub fn prefer(&self, features: &[(&str, &str)]) -> Result<()> {
-        let features: Vec<Value> =
-            features.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
-        self.devtools("Emulation.setEmulatedMedia", &json!({ "features": features })).map(drop)
+        match &self.driver {
+            Driver::Chromium(chromium) => chromium.prefer(features),
+            Driver::Firefox(firefox) => firefox.prefer(features),
+        }
     }
 
-    /// One command of the browser's own protocol, for what WebDriver has no word for.
+    /// One command of Chromium's own protocol, for what WebDriver has no word for.
     ///
     /// # Errors
-    /// When the browser refuses it.
+    /// When the browser refuses it, or is another one.
     pub fn devtools(&self, command: &str, parameters: &Value) -> Result<Value> {
-        self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
+        match &self.driver {
+            Driver::Chromium(chromium) => chromium.devtools(command, parameters),
+            Driver::Firefox(_) => Err(error(format!("{command} is a command of Chromium alone"))),
+        }
     }
 
-    /// What the page wrote to its console since the last call, with failed requests and uncaught errors.
+    /// What the page, its frames and its workers wrote to their consoles since the last call, with failed requests and
+    /// uncaught errors.
     ///
     /// # Errors
     /// When the driver refuses.
     pub fn console(&self) -> Result<Vec<ConsoleLine>> {
-        let answer = self.post("se/log", &json!({ "type": "browser" }))?;
+        let answer = match &self.driver {
+            Driver::Chromium(chromium) => chromium.console()?,
+            Driver::Firefox(firefox) => firefox.console()?,
+        };
         let text = |line: &Value, field: &str| line[field].as_str().unwrap_or_default().to_owned();
         let lines = answer.as_array().map(Vec::as_slice).unwrap_or_default();
         Ok(lines
@@ -224,102 +241,25 @@ impl Browser {
     /// When the driver refuses.
     pub fn screenshot(&self) -> Result<Vec<u8>> {
         use base64::Engine as _;
-        let answer = get(&self.agent, &format!("{}/screenshot", self.session))?;
+        let answer = self.command(&SCREENSHOT, &json!({ "full": false }))?;
         let text = answer.as_str().ok_or_else(|| error("the driver gave no picture"))?;
         base64::engine::general_purpose::STANDARD.decode(text).map_err(|e| error(format!("the picture: {e}")))
     }
 }
 
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // Ends the browser. If the driver is gone already there is nothing left to end.
-        let _ = self.agent.delete(&self.session).call();
-    }
-}
-
-/// A running ChromeDriver.
-struct Driver {
-    child: Child,
-    port: u16,
-}
-
-impl Driver {
-    fn start(program: &Path) -> Result<Self> {
-        let mut child = Command::new(program)
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|e| error(format!("cannot start {}: {e}", program.display())))?;
-        let lines = child.stdout.take().map(BufReader::new);
-        let mut driver = Self { child, port: 0 };
-        let (tell, told) = mpsc::channel();
-        // The thread goes on reading until the driver ends, or its pipe would fill up.
-        thread::spawn(move || {
-            for line in lines.into_iter().flat_map(BufRead::lines).map_while(std::io::Result::ok) {
-                if let Some(port) = port_in(&line) {
-                    // Nobody listens any more when the start was given up.
-                    let _ = tell.send(port);
-                }
-            }
-        });
-        driver.port =
-            told.recv_timeout(START_LIMIT).map_err(|_| error("ChromeDriver did not say its port"))?;
-        Ok(driver)
-    }
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        // It may have ended by itself; both calls then report what we want to be true.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The port in the driver's line of success; an earlier line says `on port 0`.
-fn port_in(line: &str) -> Option<u16> {
-    let (_, rest) = line.split_once("successfully on port ")?;
-    rest.trim_end_matches('.').trim().parse().ok()
+/// What is asked of every new session, beside what one browser is asked alone.
+fn timeouts() -> Value {
+    json!({ "script": millis(SCRIPT_LIMIT), "pageLoad": millis(LOAD_LIMIT), "implicit": 0 })
 }
 
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn post(agent: &ureq::Agent, url: &str, body: &Value) -> Result<Value> {
-    let request = agent.post(url).header("content-type", "application/json");
-    value_of(request.send(body.to_string()).map_err(|e| error(format!("{url}: {e}")))?)
-}
-
-fn get(agent: &ureq::Agent, url: &str) -> Result<Value> {
-    value_of(agent.get(url).call().map_err(|e| error(format!("{url}: {e}")))?)
-}
-
-/// The `value` of an answer, or the error that it reports.
-fn value_of(answer: ureq::http::Response<ureq::Body>) -> Result<Value> {
-    let ok = answer.status().is_success();
-    let text = answer.into_body().into_with_config().limit(ANSWER_BYTES).read_to_string();
-    let text = text.map_err(|e| error(format!("the driver's answer: {e}")))?;
-    let mut answer: Value =
-        serde_json::from_str(&text).map_err(|e| error(format!("the driver's answer: {e}")))?;
-    let value = answer["value"].take();
-    if ok {
-        return Ok(value);
-    }
-    let part =
-        |field: &str| value[field].as_str().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
-    Err(error(format!("{}: {}", part("error"), part("message"))))
-}
-
-#[cfg(test)]
-mod webdriver_tests {
-    use super::*;
-
-    #[test]
-    fn the_port_is_read_from_the_line_that_reports_success() {
-        assert_eq!(port_in("Starting ChromeDriver 156.0 on port 0"), None);
-        assert_eq!(port_in("ChromeDriver was started successfully on port 40123."), Some(40123));
-    }
+/// An error as both protocols report it, in one line.
+fn refusal(reported: &Value) -> Error {
+    let part = |field: &str| {
+        reported[field].as_str().unwrap_or_default().lines().next().unwrap_or_default().to_owned()
+    };
+    error(format!("{}: {}", part("error"), part("message")))
 }
