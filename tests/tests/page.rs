@@ -149,6 +149,7 @@ fn a_policy_is_chosen_and_says_why_it_turns_away() {
 
     // The lane of the least urgent says why.
     let lanes = "document.querySelectorAll('.comp.stage[data-stage=\"1\"] .lane')";
+    browser.wait_for(&format!("{lanes}[2]"), SOON).expect("the lanes are drawn");
     browser.run(&format!("{lanes}[2].click();"), &[]).expect("a lane");
     browser.wait_for("document.querySelector('#why math')", SOON).expect("a formula");
     browser
