@@ -589,7 +589,7 @@ fn noise_is_refused_and_never_panics() {
     let mut choices = Choices(3);
     let links: Vec<String> = presets::ALL.iter().map(|p| link::encode(p.scenario().wire())).collect();
     let texts: Vec<&str> =
-        presets::ALL.iter().map(|p| p.json).chain(links.iter().map(String::as_str)).collect();
+        presets::ALL.iter().map(presets::Preset::json).chain(links.iter().map(String::as_str)).collect();
     for _ in 0..10_000 {
         let mut bytes = choices.pick(&texts).as_bytes().to_vec();
         for _ in 0..=choices.below(8) {

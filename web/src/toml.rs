@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn every_preset_reads_back_as_it_was() {
         for preset in presets::ALL {
-            let value: Value = serde_json::from_str(preset.json).expect("JSON");
+            let value: Value = serde_json::from_str(preset.json()).expect("JSON");
             assert_eq!(read(&write(&value)), value, "{}", preset.name);
         }
     }
