@@ -91,7 +91,7 @@ fn push(out: &mut String, value: &Value) {
             out.push(']');
         }
         // Strings are escaped alike, but for one character that TOML does not take as it is.
-        _ => out.push_str(&value.to_string().replace('\u{7f}', "\\u007f")),
+        _ => out.push_str(&tidegate_core::json::write(value).replace('\u{7f}', "\\u007f")),
     }
 }
 
