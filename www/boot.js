@@ -29,17 +29,22 @@ if (embedded) {
 // What the program loads when somebody asks for it.
 globalThis.tidegate = {
   handover: () => import("./handover.js"),
-  /** The Chinese texts, empty if they cannot be had. Those of another version are of no use, so the server is asked. */
-  chinese: () => fetch(new URL("./pkg/zh.txt", import.meta.url), { cache: "no-cache" })
-    .then((answer) => (answer.ok ? answer.text() : "")).catch(() => ""),
+  chinese: () => file("./pkg/zh.txt"),
+  presets: () => file("./pkg/presets.txt"),
 };
+/** A file of texts, empty if it cannot be had. That of another version is of no use, so the server is asked. */
+const file = (name) => fetch(new URL(name, import.meta.url), { cache: "no-cache" })
+  .then((answer) => (answer.ok ? answer.text() : "")).catch(() => "");
 const texts = chinese ? tidegate.chinese() : "";
+const named = `${asked.get("preset") ?? "flash-crowd"} ${asked.get("b") ?? ""}`;
+// All but the first built-in scenario are in a file.
+const presets = /^flash-crowd (?!preset\.)/.test(named) ? "" : tidegate.presets();
 
 try {
   if (typeof WebAssembly !== "object") throw new Error("no WebAssembly");
   const { default: init, run_app } = await import("./pkg/tidegate_web.js");
   await init({ module_or_path: new URL("./pkg/tidegate_web_bg.wasm", import.meta.url) });
-  run_app(await texts);
+  run_app(await texts, await presets);
 } catch (reason) {
   document.getElementById("boot-meter")?.remove();
   const lacking = typeof WebAssembly !== "object";

@@ -13,6 +13,7 @@ pub mod gateway;
 pub mod id;
 pub mod import;
 mod jobs;
+pub mod json;
 pub mod link;
 pub mod measure;
 pub mod reports;

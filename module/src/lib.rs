@@ -49,7 +49,7 @@ fn read(from: &JsValue) -> Result<Parsed, Problem> {
     if let Some(name) = text.trim().strip_prefix("preset:") {
         let preset = scenario::presets::get(name)
             .ok_or_else(|| Problem::at("preset", "one of the built-in scenarios", name))?;
-        return Ok(scenario::parse_json(preset.json)?);
+        return Ok(scenario::parse_json(preset.json())?);
     }
     Ok(link::open(&text)?.parsed)
 }

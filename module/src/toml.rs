@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn every_preset_is_the_same_scenario_when_it_is_read_back() {
         for preset in presets::ALL {
-            let parsed = parse::parse_json(preset.json).expect("a preset");
+            let parsed = parse::parse_json(preset.json()).expect("a preset");
             let text = of_json(&parsed.to_canonical_json()).expect("an object");
             let again = parse::from_value(&read(&text)).unwrap_or_else(|e| panic!("{e}\n{text}"));
             assert_eq!(again, parsed, "{text}");

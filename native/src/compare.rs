@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tidegate_core::compare::settings::{self, Setting};
 use tidegate_core::compare::{self, CONFIDENCE, Comparison, Outcome, Row};
 use tidegate_core::link;
-use tidegate_core::scenario::{Parsed, Scenario};
+use tidegate_core::scenario::{Parsed, Scenario, presets};
 use tidegate_core::sim::ENGINE;
 use tidegate_core::unit::mix;
 
@@ -61,11 +61,15 @@ fn beside(reference: &str, a: &Parsed) -> anyhow::Result<Parsed> {
         _ => None,
     };
     match other {
-        Some((_, text)) => Ok(link::decode_other(a, &text).map_err(source::bad)?),
+        Some((_, text)) => Ok(link::decode_other(a, &text, built_in).map_err(source::bad)?),
         None => {
             bail!("compare takes two scenarios: the second is missing, and the first is no link with `&b=`")
         }
     }
+}
+
+fn built_in(name: &str) -> Option<Parsed> {
+    Some(Parsed::from(presets::get(name)?.scenario().wire().clone()))
 }
 
 /// What became of all pairs.

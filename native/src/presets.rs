@@ -59,13 +59,13 @@ fn described(preset: &Preset) -> anyhow::Result<Value> {
 }
 
 fn link_to(preset: &Preset) -> anyhow::Result<String> {
-    let parsed = parse::parse_json(preset.json).map_err(source::bad)?;
+    let parsed = parse::parse_json(preset.json()).map_err(source::bad)?;
     Ok(format!("#{}", link::encode(&parsed.wire)))
 }
 
 fn one(preset: &Preset, format: PresetFormat) -> anyhow::Result<String> {
     Ok(match format {
-        PresetFormat::Json => format!("{}\n", preset.json.trim_end()),
+        PresetFormat::Json => format!("{}\n", preset.json().trim_end()),
         PresetFormat::Toml => to_toml(preset)?,
         PresetFormat::Table => format!(
             "{}  {}\n\n{}\n{}\n\n{}\n{}\n",
@@ -74,13 +74,13 @@ fn one(preset: &Preset, format: PresetFormat) -> anyhow::Result<String> {
             preset.question,
             styled(DIM, preset.look_for),
             link_to(preset)?,
-            preset.json.trim_end(),
+            preset.json().trim_end(),
         ),
     })
 }
 
 fn to_toml(preset: &Preset) -> anyhow::Result<String> {
-    let parsed = parse::parse_json(preset.json).map_err(source::bad)?;
+    let parsed = parse::parse_json(preset.json()).map_err(source::bad)?;
     let body = source::to_toml(&parsed)?;
     Ok(format!("# {}: {}\n# {}\n{body}", preset.title, preset.question, preset.look_for))
 }

@@ -102,7 +102,7 @@ fn decoded(text: &str) -> anyhow::Result<Document> {
 
 fn preset(name: &str) -> anyhow::Result<Document> {
     let preset = presets::get(name).ok_or_else(|| unknown_preset(name))?;
-    Ok(Document::Value(serde_json::from_str(preset.json)?))
+    Ok(Document::Value(serde_json::from_str(preset.json())?))
 }
 
 /// The error for a preset that does not exist, with the nearest name or all of them.

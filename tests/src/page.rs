@@ -171,14 +171,17 @@ pub fn click(browser: &Browser, selector: &str) {
     assert_eq!(script(browser, click, &[json!(selector)]), json!(true), "no {selector}");
 }
 
-/// Clicks the button with these words.
+/// Clicks the button with these words as soon as there is one; what is on its way may still take it out and bring it back.
 ///
 /// # Panics
-/// When there is none.
+/// When there never is.
 pub fn press_button(browser: &Browser, words: &str) {
-    let press = "const b = [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === arguments[0]);\
-        b?.click(); return !!b;";
-    assert_eq!(script(browser, press, &[json!(words)]), json!(true), "no button {words}");
+    let words = json!(words);
+    let press = format!(
+        "(() => {{ const b = [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === {words});\
+         b?.click(); return b; }})() && {words}"
+    );
+    wait(browser, &press);
 }
 
 /// Types into a field and leaves it.

@@ -511,7 +511,7 @@ fn the_link_of_every_preset_with_edits_is_short() {
     const EDITS: usize = 5;
     for preset in presets::ALL {
         let mut wire = preset.scenario().wire().clone();
-        let value: Value = serde_json::from_str(preset.json).expect("a preset is JSON");
+        let value: Value = serde_json::from_str(preset.json()).expect("a preset is JSON");
         let mut places = Vec::new();
         for part in ["stages", "classes", "servers"] {
             numbers(&value[part], part, &mut places);

@@ -18,7 +18,7 @@ const SILVER: usize = 1;
 
 /// A preset whose stage has other fields.
 fn preset(name: &str, stage: &Value) -> Scenario {
-    let text = presets::get(name).unwrap_or_else(|| panic!("no preset {name}")).json;
+    let text = presets::get(name).unwrap_or_else(|| panic!("no preset {name}")).json();
     let mut scenario: Value = serde_json::from_str(text).expect("a preset is JSON");
     for (field, value) in stage.as_object().expect("fields of a stage") {
         scenario["stages"][0][field] = value.clone();
@@ -176,7 +176,7 @@ fn a_wrong_prior_is_unlearned() {
 #[test]
 fn a_steady_run_agrees_with_the_equilibrium() {
     let stage = json!({ "order": "wtp", "split_by": { "policy": "fixed" } });
-    let text = presets::get("pdd-two-class").unwrap().json;
+    let text = presets::get("pdd-two-class").unwrap().json();
     let mut json: Value = serde_json::from_str(text).unwrap();
     json["run"] = json!({ "horizon_us": 600_000_000, "warmup_us": 60_000_000 });
     json["events"] = json!([]);
@@ -240,7 +240,7 @@ fn a_change_of_the_load_is_no_error() {
 #[test]
 fn below_overload_the_report_says_so() {
     let quiet = json!({ "workers": 64 });
-    let mut json: Value = serde_json::from_str(presets::get("pdd-open-loop").unwrap().json).unwrap();
+    let mut json: Value = serde_json::from_str(presets::get("pdd-open-loop").unwrap().json()).unwrap();
     json["classes"][0]["load"]["clients"] = json!(20);
     json["classes"][1]["load"]["clients"] = json!(20);
     json["stages"][0]["workers"] = quiet["workers"].clone();

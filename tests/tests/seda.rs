@@ -23,7 +23,7 @@ fn preset(name: &str) -> Scenario {
 
 /// A preset with parts of it replaced: JSON pointers and what to put there.
 fn changed(name: &str, changes: &[(&str, Value)]) -> Scenario {
-    with(serde_json::from_str(presets::get(name).unwrap().json).unwrap(), changes)
+    with(serde_json::from_str(presets::get(name).unwrap().json()).unwrap(), changes)
 }
 
 fn with(mut json: Value, changes: &[(&str, Value)]) -> Scenario {

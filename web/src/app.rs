@@ -8,6 +8,7 @@ pub mod find;
 mod fork;
 pub mod handover;
 mod language;
+mod loading;
 mod predict;
 pub mod record;
 pub mod replay;
@@ -22,6 +23,7 @@ use crate::feed::{Feed, window_s};
 use crate::figures;
 use crate::history::{Flag, Plot, flags};
 use crate::layout;
+use crate::library;
 use crate::link as share;
 use crate::live::{self, Live};
 use crate::log::LogRead;
@@ -194,6 +196,8 @@ pub struct Edit {
 /// A command, whether by button, key or link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Do {
+    /// Opens what the address says.
+    Address,
     /// Plays if paused, and the other way round.
     PlayPause,
     /// To a moment, in seconds.
@@ -503,7 +507,7 @@ impl Component for App {
             prefs,
             wanted,
             mode: Mode::Explore,
-            parsed: preset_parsed(first),
+            parsed: first_parsed(),
             preset: Some(first.name),
             wrong: Vec::new(),
             typing: None,
@@ -596,13 +600,7 @@ impl Component for App {
                 self.paint_due = true;
             }
             Msg::Key(event) => return self.key(ctx, &event),
-            Msg::Address => {
-                let address = Address::parse(&window().location().hash().unwrap_or_default());
-                if let Some(lang) = address.get("lang") {
-                    self.speak(ctx, Language::of(lang));
-                }
-                self.open_address(ctx, &address);
-            }
+            Msg::Address => self.obey(ctx, Do::Address),
             Msg::Do(command) => {
                 self.obey(ctx, command);
                 self.ask_for_decisions();
@@ -653,9 +651,9 @@ impl Component for App {
     }
 }
 
-/// A preset as it was written.
-fn preset_parsed(preset: &presets::Preset) -> Parsed {
-    Parsed::from(preset.scenario().wire().clone())
+/// The scenario the page begins with, as it was written.
+fn first_parsed() -> Parsed {
+    library::get(presets::ALL[0].name).expect("tested: it reads")
 }
 
 impl App {
@@ -784,14 +782,16 @@ impl App {
                 Err(share::Refusal::Bad(reason)) => self.refuse(Notice::Bad(reason)),
             },
             (None, Some(name)) if presets::get(name).is_some() || name == crate::gallery::EMPTY => {
+                if !self.have_preset(ctx, name, Do::Address) {
+                    return self.stand();
+                }
                 self.open_preset(name, at_s);
             }
             (None, Some(name)) => self.refuse(Notice::Damaged(format!("preset: {name}"))),
             (None, None) => {
                 // An address without a scenario keeps what runs, and begins with the first preset.
                 if self.run.is_none() && self.next.is_none() {
-                    let first = self.preset.unwrap_or("mm1");
-                    self.open_preset(first, at_s);
+                    self.open_preset(presets::ALL[0].name, at_s);
                 }
             }
         }
@@ -812,13 +812,15 @@ impl App {
     /// Says why nothing new is opened; what ran before goes on, or the first preset stands still behind it.
     fn refuse(&mut self, notice: Notice) {
         self.notice = Some(notice);
+        self.stand();
+    }
+
+    /// Shows the first preset, standing still, if there is nothing else to see.
+    fn stand(&mut self) {
         if self.run.is_none() && self.next.is_none() {
             self.playing = false;
-            let first = self.preset.unwrap_or("mm1");
-            if let Some(preset) = presets::get(first) {
-                self.parsed = preset_parsed(preset);
-                self.begin(0.0);
-            }
+            self.parsed = first_parsed();
+            self.begin(0.0);
         }
     }
 
@@ -829,7 +831,9 @@ impl App {
             return self.open(parsed, None, 0.0);
         }
         let Some(preset) = presets::get(name) else { return };
-        self.open(preset_parsed(preset), Some(preset.name), at_s);
+        if let Some(parsed) = library::get(name) {
+            self.open(parsed, Some(preset.name), at_s);
+        }
     }
 
     /// Opens another scenario: nothing of the last run is kept.
@@ -1314,6 +1318,13 @@ impl App {
 
     fn obey(&mut self, ctx: &Context<Self>, command: Do) {
         match command {
+            Do::Address => {
+                let address = Address::parse(&window().location().hash().unwrap_or_default());
+                if let Some(lang) = address.get("lang") {
+                    self.speak(ctx, Language::of(lang));
+                }
+                self.open_address(ctx, &address);
+            }
             Do::PlayPause => self.play_pause(),
             Do::Seek(s) => self.seek(s),
             Do::Move(s) => self.seek(self.now_s() + s),
@@ -1367,6 +1378,9 @@ impl App {
                 self.dress();
             }
             Do::Preset(name) => {
+                if !self.have_preset(ctx, name, command) {
+                    return;
+                }
                 self.dialog = None;
                 self.claim = None;
                 self.tour.step = None;

@@ -6,6 +6,7 @@
 use crate::edit;
 use crate::knobs;
 use serde_json::{Map, Value, json};
+use tidegate_core::json;
 use tidegate_core::link::LinkError;
 use tidegate_core::scenario::ScenarioError;
 use tidegate_core::scenario::v1::{LoadV1, ScenarioV1};
@@ -76,7 +77,7 @@ impl Control {
         to: &Value,
     ) -> Result<ScenarioV1, Fault> {
         let mut s = s.clone();
-        let wrong = |rule: &str| Fault::at("to", rule, &to.to_string());
+        let wrong = |rule: &str| Fault::at("to", rule, &json::write(to));
         match self {
             Self::Load => {
                 let factor = to.as_f64().filter(|x| (0.0..=1000.0).contains(x));
@@ -97,7 +98,7 @@ impl Control {
                     return Err(Fault::at(
                         &path,
                         "a value of the scenario and one that fits there",
-                        &to.to_string(),
+                        &json::write(to),
                     ));
                 }
             }
@@ -204,14 +205,14 @@ pub struct Message {
 /// Reads a message; `None` if it does not concern us.
 #[must_use]
 pub fn read(json: &str) -> Option<Message> {
-    let value: Value = serde_json::from_str(json).ok()?;
+    let value: Value = json::read(json).ok()?;
     let object = value.as_object()?;
     let version = object.get("tidegate")?;
     let id = object.get("id").cloned().unwrap_or(Value::Null);
     let ask = if *version == json!(VERSION) {
         ask(object)
     } else {
-        Err(Fault::at("tidegate", "1", &version.to_string()))
+        Err(Fault::at("tidegate", "1", &json::write(version)))
     };
     Some(Message { id, ask })
 }
@@ -223,15 +224,15 @@ fn ask(object: &Map<String, Value>) -> Result<Ask, Fault> {
         Some("play" | "pause" | "results") => &[],
         Some("seek") => &["to"],
         Some("set") => &["what", "to"],
-        _ => return Err(Fault::at("do", "load, play, pause, seek, set or results", &what.to_string())),
+        _ => return Err(Fault::at("do", "load, play, pause, seek, set or results", &json::write(&what))),
     };
     if let Some((key, value)) = object
         .iter()
         .find(|(key, _)| !["tidegate", "id", "do"].contains(&key.as_str()) && !known.contains(&key.as_str()))
     {
-        return Err(Fault::at(key, "no such field of this message", &value.to_string()));
+        return Err(Fault::at(key, "no such field of this message", &json::write(value)));
     }
-    let found = |key: &str| object.get(key).map_or_else(|| "nothing".to_owned(), Value::to_string);
+    let found = |key: &str| object.get(key).map_or_else(|| "nothing".to_owned(), json::write);
     let seconds = |key: &str| {
         let number = object.get(key).and_then(Value::as_f64).filter(|s| *s >= 0.0);
         number.ok_or_else(|| Fault::at(key, "seconds from 0", &found(key)))
@@ -240,7 +241,7 @@ fn ask(object: &Map<String, Value>) -> Result<Ask, Fault> {
         Some("load") => {
             let scenario = match object.get("scenario") {
                 Some(Value::String(text)) => text.clone(),
-                Some(scenario @ Value::Object(_)) => scenario.to_string(),
+                Some(scenario @ Value::Object(_)) => json::write(scenario),
                 _ => {
                     return Err(Fault::at(
                         "scenario",
@@ -282,7 +283,7 @@ pub fn answer(id: &Value, said: Result<Map<String, Value>, Fault>) -> String {
     };
     out.insert("tidegate".to_owned(), VERSION.into());
     out.insert("id".to_owned(), id.clone());
-    Value::Object(out).to_string()
+    json::write(&Value::Object(out))
 }
 
 #[cfg(test)]

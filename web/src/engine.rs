@@ -478,7 +478,7 @@ mod tests {
     const PRESET: &str = "flash-crowd";
 
     fn load(engine: &mut Engine, run: u32, at_s: f64) -> Vec<Output> {
-        let scenario = presets::get(PRESET).expect("a preset").json.to_owned();
+        let scenario = presets::get(PRESET).expect("a preset").json().to_owned();
         let mut out = Vec::new();
         engine.take(Order::Load { run, scenario, at_s, with_log: false }, &mut out);
         out
@@ -579,7 +579,7 @@ mod tests {
 
     #[test]
     fn a_run_that_forks_from_the_one_before_is_the_run_from_zero() {
-        let base = presets::get(PRESET).expect("a preset").json;
+        let base = presets::get(PRESET).expect("a preset").json();
         let with = |at_us: u64, workers: u32| {
             let edits =
                 format!(r#","edits":[{{"at_us":{at_us},"set":{{"stages[0].workers":{workers}}}}}]}}"#);

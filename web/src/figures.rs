@@ -154,7 +154,7 @@ pub fn read(text: &str) -> Option<f64> {
     let digits = digits.trim_start_matches('0').trim_end_matches('.');
     let zero = if digits.starts_with(|c: char| c.is_ascii_digit()) { "" } else { "0" };
     let zero = if digits.is_empty() && !plain.contains('0') { "" } else { zero };
-    serde_json::from_str(&format!("{sign}{zero}{digits}")).ok().filter(|x: &f64| x.is_finite())
+    tidegate_core::json::number(&format!("{sign}{zero}{digits}"))
 }
 
 /// With `digits` decimals, without trailing zeros.

@@ -208,7 +208,7 @@ pub fn row(columns: &[Knob]) -> Value {
 /// The scenario as JSON.
 #[must_use]
 pub fn json(s: &ScenarioV1) -> Value {
-    serde_json::from_str(&to_canonical_json(s)).unwrap_or(Value::Null)
+    tidegate_core::json::read(&to_canonical_json(s)).unwrap_or(Value::Null)
 }
 
 /// The value at a path such as `stages[0].queue.min`.

@@ -20,6 +20,7 @@ pub mod history;
 pub mod keys;
 pub mod knobs;
 pub mod layout;
+pub mod library;
 pub mod link;
 pub mod live;
 pub mod log;
@@ -37,13 +38,15 @@ pub use tidegate_words as words;
 
 use wasm_bindgen::prelude::*;
 
-/// Starts the page in the element `#app`. `chinese` is the file with the Chinese texts, if somebody reads Chinese.
+/// Starts the page in the element `#app`. `chinese` is the file with the Chinese texts, if somebody reads Chinese;
+/// `presets` is the one with the built-in scenarios, if the address asks for one that is in it.
 ///
 /// # Errors
 /// If the document has no such element.
 #[wasm_bindgen]
-pub fn run_app(chinese: &str) -> Result<(), JsValue> {
+pub fn run_app(chinese: &str, presets: &str) -> Result<(), JsValue> {
     words::learn(chinese);
+    library::learn(presets);
     let document = web_sys::window().and_then(|w| w.document()).ok_or("no document")?;
     let root = document.get_element_by_id("app").ok_or("no element #app")?;
     yew::Renderer::<app::App>::with_root(root).render();

@@ -2,6 +2,7 @@
 //! the page has its name and what is told of it.
 
 use tidegate_core::import::Summary;
+use tidegate_core::json;
 
 /// What a log or trace file holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +17,7 @@ impl LogRead {
     /// What the module says of a file; `None` if it is no [`Summary`], from a module of another version, say.
     #[must_use]
     pub fn new(name: String, json: &str) -> Option<Self> {
-        let told = Summary::from_json(&serde_json::from_str(json).ok()?)?;
+        let told = Summary::from_json(&json::read(json).ok()?)?;
         Some(Self { name, told })
     }
 }
@@ -43,7 +44,7 @@ mod tests {
 
     /// Runs the scenario that replays a trace with the rows in `bytes`.
     fn replayed(bytes: &[u8]) -> Vec<Output> {
-        let scenario = presets::get("trace-replay").expect("a preset").json.to_owned();
+        let scenario = presets::get("trace-replay").expect("a preset").json().to_owned();
         let (mut engine, mut out) = (Engine::default(), Vec::new());
         engine.take_rows(bytes);
         engine.take(Order::Load { run: 1, scenario, at_s: 0.0, with_log: true }, &mut out);

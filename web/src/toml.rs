@@ -91,7 +91,7 @@ fn push(out: &mut String, value: &Value) {
             out.push(']');
         }
         // Strings are escaped alike, but for one character that TOML does not take as it is.
-        _ => out.push_str(&value.to_string().replace('\u{7f}', "\\u007f")),
+        _ => out.push_str(&tidegate_core::json::write(value).replace('\u{7f}', "\\u007f")),
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn every_preset_reads_back_as_it_was() {
         for preset in presets::ALL {
-            let value: Value = serde_json::from_str(preset.json).expect("JSON");
+            let value: Value = serde_json::from_str(preset.json()).expect("JSON");
             assert_eq!(read(&write(&value)), value, "{}", preset.name);
         }
     }

@@ -2,11 +2,11 @@
 
 use crate::engine::simulation;
 use tidegate_core::import::flat;
-use tidegate_core::scenario::{Parsed, parse, presets};
+use tidegate_core::scenario::{Parsed, parse};
 use wasm_bindgen::prelude::*;
 
-/// Runs a scenario to its end: its hash and its events, with a blank between. `scenario` is a preset's name or JSON,
-/// `rows` is recorded traffic as the module for programs reads it.
+/// Runs a scenario to its end: its hash and its events, with a blank between. `scenario` is JSON, `rows` is recorded
+/// traffic as the module for programs reads it.
 ///
 /// # Errors
 /// What is wrong with the scenario or the rows, in words.
@@ -16,8 +16,7 @@ pub fn run_hash(scenario: &str, rows: Option<Vec<u8>>) -> Result<String, JsValue
 }
 
 fn hash_of(scenario: &str, rows: Option<&[u8]>) -> Result<String, String> {
-    let json = presets::get(scenario).map_or(scenario, |preset| preset.json);
-    let scenario = parse::parse_json(json).and_then(Parsed::check).map_err(|e| e.to_string())?;
+    let scenario = parse::parse_json(scenario).and_then(Parsed::check).map_err(|e| e.to_string())?;
     let rows = rows.map(flat::decode).transpose().map_err(|e| e.to_string())?;
     let mut run = simulation(&scenario, 0, rows.as_ref())?;
     run.run_to_end();
@@ -28,16 +27,16 @@ fn hash_of(scenario: &str, rows: Option<&[u8]>) -> Result<String, String> {
 mod tests {
     use super::*;
     use tidegate_core::import::{Options, parse_trace};
+    use tidegate_core::scenario::presets;
 
     #[test]
-    fn a_preset_and_its_json_are_the_same_run() {
+    fn a_whole_run_is_the_simulators() {
         let preset = presets::get("mm1").expect("a preset");
-        let by_name = hash_of("mm1", None).expect("runs");
-        assert_eq!(hash_of(preset.json, None).as_ref(), Ok(&by_name));
+        let hash = hash_of(preset.json(), None).expect("runs");
         let mut plain = tidegate_core::sim::Simulation::new(&preset.scenario(), 0, None).expect("runs");
         plain.run_to_end();
-        assert_eq!(by_name, format!("{:016x} {}", plain.trace_hash(), plain.events()));
-        assert!(hash_of("nothing", None).is_err());
+        assert_eq!(hash, format!("{:016x} {}", plain.trace_hash(), plain.events()));
+        assert!(hash_of("mm1", None).is_err());
     }
 
     #[test]
@@ -45,8 +44,9 @@ mod tests {
         let text = b"t_s,class,service_s\n0.5,a,0.01\n0.75,b,0.02\n";
         let trace = parse_trace(text, &Options::default()).expect("a table");
         let rows = flat::encode(&trace.rows, &trace.labels);
-        assert!(hash_of("trace-replay", Some(&rows)).is_ok());
-        assert!(hash_of("trace-replay", None).is_err(), "it has no traffic of its own");
-        assert!(hash_of("trace-replay", Some(text)).is_err(), "no rows");
+        let replay = presets::get("trace-replay").expect("a preset").json();
+        assert!(hash_of(replay, Some(&rows)).is_ok());
+        assert!(hash_of(replay, None).is_err(), "it has no traffic of its own");
+        assert!(hash_of(replay, Some(text)).is_err(), "no rows");
     }
 }

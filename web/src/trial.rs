@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn pairs(order: &[u32], mut slices: impl FnMut() -> bool) -> Comparison {
-        let [a, b] = BOTH.map(|name| presets::get(name).expect("a preset").json.to_owned());
+        let [a, b] = BOTH.map(|name| presets::get(name).expect("a preset").json().to_owned());
         let [of_a, of_b] = scenarios();
         let mut comparison = Comparison::new(&of_a, &of_b);
         let (mut engine, mut out) = (Engine::default(), Vec::new());
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn another_comparison_or_none_ends_what_is_going_on() {
-        let json = presets::get("mm1").expect("a preset").json;
+        let json = presets::get("mm1").expect("a preset").json();
         let (mut engine, mut out) = (Engine::default(), Vec::new());
         let both =
             |job: u32, text: &str| Order::Both { job, a: text.into(), b: text.into(), with_log: false };

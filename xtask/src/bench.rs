@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::module::{Node, Page};
 use crate::workspace::Workspace;
-use crate::{files, packages, play, process, say, web};
+use crate::{files, packages, parity, play, process, say, web};
 
 /// Each figure is measured for about this long.
 const SECONDS: f64 = 3.0;
@@ -22,17 +22,20 @@ const SECONDS: f64 = 3.0;
 const NATIVE_GOAL: f64 = 8e6;
 const CHROMIUM_GOAL: f64 = 0.6;
 
+/// The scenario, as the binary's `bench-sim` runs it.
+const PRESET: &str = "four-classes";
+
 const SIMPY: &str = "simpy==4.1.2";
 const INSTALL_LIMIT: Duration = Duration::from_secs(180);
 
-/// Runs the module's four-class scenario again and again for a time; the rates are whole runs, as in the binary.
+/// Runs a scenario by the module again and again for a time; the rates are whole runs, as in the binary.
 const MEASURE: &str = "
-    const measure = ({ run_hash }, seconds) => {
+    const measure = ({ run_hash }, scenario, seconds) => {
         const rates = [], begin = performance.now();
         let hash = '';
         while (rates.length < 3 || performance.now() - begin < seconds * 1000) {
             const start = performance.now();
-            const [hash_of_run, events] = run_hash('four-classes').split(' ');
+            const [hash_of_run, events] = run_hash(scenario).split(' ');
             rates.push(events / (performance.now() - start) * 1000);
             hash = hash_of_run;
         }
@@ -140,14 +143,16 @@ fn native(workspace: &Workspace) -> Result<Value> {
 
 fn in_node(workspace: &Workspace) -> Result<Value> {
     say::heading("Measuring the module in Node");
-    let script = format!("{MEASURE}\nreturn JSON.stringify(measure(tidegate, {SECONDS}));");
-    parsed(&Node::prepare(workspace)?.run(&script, &[])?)
+    let script = format!("{MEASURE}\nreturn JSON.stringify(measure(tidegate, args[0], {SECONDS}));");
+    let scenario = parity::scenario_of(workspace, PRESET)?;
+    parsed(&Node::prepare(workspace)?.run(&script, &[&scenario])?)
 }
 
 fn in_chromium(workspace: &Workspace) -> Result<Value> {
     say::heading("Measuring the module in Chromium");
-    let script = format!("{MEASURE}\nreturn measure(tidegate, arguments[0]);");
-    Page::open(&workspace.www())?.run(&script, &[json!(SECONDS)])
+    let script = format!("{MEASURE}\nreturn measure(tidegate, arguments[0], arguments[1]);");
+    let scenario = parity::scenario_of(workspace, PRESET)?;
+    Page::open(&workspace.www())?.run(&script, &[json!(scenario), json!(SECONDS)])
 }
 
 fn simpy(workspace: &Workspace) -> Result<Value> {

@@ -70,6 +70,7 @@ fn compare(workspace: &Workspace, node: &Node, page: &Page) -> Result<Vec<Row>> 
         let start = Instant::now();
         let scenario = format!("preset:{preset}");
         let of_binary = native(workspace, "release", &scenario, &file)?;
+        let json = scenario_of(workspace, &preset)?;
         let by_program = node.run(BY_PROGRAM, &[&scenario, &traffic])?;
         ensure!(
             figures(&of_binary)? == figures(&by_program)?,
@@ -78,8 +79,8 @@ fn compare(workspace: &Workspace, node: &Node, page: &Page) -> Result<Vec<Row>> 
         let hashes = [
             hash(&native(workspace, "debug", &scenario, &file)?)?,
             hash(&of_binary)?,
-            node.run(BY_PAGE, &[&preset, &traffic])?,
-            page.run_text(BY_PAGE, &[&preset, &traffic])?,
+            node.run(BY_PAGE, &[&json, &traffic])?,
+            page.run_text(BY_PAGE, &[&json, &traffic])?,
             hash(&by_program)?,
         ];
         say::note(&format!("{preset} in {}", say::seconds(start.elapsed())));
@@ -111,6 +112,11 @@ fn native_presets(workspace: &Workspace) -> Result<Vec<String>> {
     let text =
         process::output(Command::new(workspace.binary("release")).args(["presets", "--format", "json"]))?;
     Ok(names(&serde_json::from_str(&text).context("tidegate presets --format json")?))
+}
+
+/// A preset as JSON.
+pub(crate) fn scenario_of(workspace: &Workspace, preset: &str) -> Result<String> {
+    process::output(Command::new(workspace.binary("release")).args(["presets", preset, "--format", "json"]))
 }
 
 /// Recorded traffic for the presets that replay traffic: two thousand requests at irregular times, from a small generator

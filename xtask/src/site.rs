@@ -24,13 +24,16 @@ const REFUSED: u64 = BUDGET + BUDGET / 20;
 const PACKABLE: &[&str] = &["css", "html", "js", "json", "mjs", "svg", "toml", "txt", "wasm", "webmanifest"];
 /// The page's words in Chinese.
 pub(crate) const CHINESE: &str = "pkg/zh.txt";
-/// What a visitor of the page loads on request only: words of a language that is not everybody's; examples one by one;
+/// The built-in scenarios but the first, which is part of the page's program.
+pub(crate) const PRESETS: &str = "pkg/presets.txt";
+/// What a visitor of the page loads on request only: words of a language that is not everybody's; built-in scenarios;
+/// examples one by one;
 /// what makes pictures when one is saved; the simulator's module for programs when a report is, which has a table of its
 /// own; what only a page in a frame needs.
 const ON_REQUEST: &[&str] =
-    &[CHINESE, "scenarios/", "module/", "handover.js", "svg.js", "embed.css", "embed.html"];
+    &[CHINESE, PRESETS, "scenarios/", "module/", "handover.js", "svg.js", "embed.css", "embed.html"];
 /// Of these, what is small and kept at once for when there is no network.
-const KEPT: &[&str] = &[CHINESE, "handover.js", "svg.js"];
+const KEPT: &[&str] = &[CHINESE, PRESETS, "handover.js", "svg.js"];
 /// Names the version of the site and the files that are kept for when there is no network; see `www/sw.js`.
 pub(crate) const VERSION: &str = "pkg/version.js";
 /// The service worker. It is not kept by itself: the browser does that.

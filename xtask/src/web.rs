@@ -21,6 +21,8 @@ pub(crate) const MODULE: &str = "tidegate_web";
 const FOR_PROGRAMS: &str = "tidegate";
 /// Where it is served, without the endings of its files.
 pub(crate) const FOR_PROGRAMS_PATH: &str = "/module/tidegate";
+/// The built-in scenario that is part of the page's program.
+const IN_PROGRAM: &str = "flash-crowd";
 pub(crate) const PROFILE: &str = "wasm-release";
 
 /// `cargo xtask web`: builds the page, prints what it weighs, and lays it out in `dist` if asked.
@@ -65,6 +67,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<bool> {
     let compiled = workspace.target.join("wasm").join(Target::Browser.triple()).join(PROFILE);
     generate(workspace, &compiled.join(format!("{MODULE}.wasm")))?;
     write_words(workspace)?;
+    write_presets(workspace)?;
     generate_for_programs(workspace, &compiled.join("tidegate_module.wasm"))?;
     site::name_version(&workspace.www())?;
     site::pack(&workspace.www())?;
@@ -100,6 +103,25 @@ fn generate_for_programs(workspace: &Workspace, wasm: &Path) -> Result<()> {
 fn write_words(workspace: &Workspace) -> Result<()> {
     files::write_if_changed(&workspace.www().join(site::CHINESE), tidegate_words::chinese_text().as_bytes())?;
     Ok(())
+}
+
+/// Writes the built-in scenarios that are loaded on request; see the page's `library`.
+fn write_presets(workspace: &Workspace) -> Result<()> {
+    let mut text = String::new();
+    for file in files::walk(&workspace.root.join("core/presets"), &|_| false)? {
+        let name = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        if name != IN_PROGRAM {
+            text += &preset_line(name, &String::from_utf8(files::read(&file)?)?);
+        }
+    }
+    files::write_if_changed(&workspace.www().join(site::PRESETS), text.as_bytes())?;
+    Ok(())
+}
+
+/// A line of that file: a text of a scenario has no line breaks but those of its layout.
+fn preset_line(name: &str, json: &str) -> String {
+    let json: String = json.lines().map(str::trim).collect();
+    format!("{name} {json}\n")
 }
 
 /// Runs wasm-bindgen on `wasm` and brings its output to `www/pkg`, touching only what changed.
@@ -140,7 +162,7 @@ fn mirror(from: &Path, to: &Path) -> Result<()> {
         files::write_if_changed(&to.join(&name), &files::read(&file)?)?;
         kept.insert(name);
     }
-    for made_elsewhere in [site::VERSION, site::CHINESE] {
+    for made_elsewhere in [site::VERSION, site::CHINESE, site::PRESETS] {
         kept.insert(made_elsewhere.rsplit('/').next().unwrap_or_default().to_owned());
     }
     for file in files::walk(to, &|_| false)? {
@@ -151,4 +173,15 @@ fn mirror(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_is_a_line() {
+        let json = "{\n  \"title\": \"Two  words\",\n  \"classes\": [\n    {}\n  ]\n}\n";
+        assert_eq!(preset_line("mm1", json), "mm1 {\"title\": \"Two  words\",\"classes\": [{}]}\n");
+    }
 }

@@ -10,6 +10,7 @@ use super::line::lossy;
 use super::lines::{LONGEST_LINE, lines};
 use super::number::{count, nanos, whole_digits};
 use super::{Format, ImportError, Options, Reason, TokenModel, Trace};
+use crate::json;
 use crate::time::Duration;
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -351,9 +352,8 @@ impl Layout {
     }
 }
 
-/// Read as text, as scenarios are: a reader of bytes would be a second copy of all of `serde_json` in the page.
 fn read_object(line: &[u8]) -> Option<serde_json::Map<String, serde_json::Value>> {
-    match serde_json::from_str(core::str::from_utf8(line).ok()?) {
+    match json::read_lax(core::str::from_utf8(line).ok()?) {
         Ok(serde_json::Value::Object(object)) if line.len() <= LONGEST_LINE => Some(object),
         _ => None,
     }

@@ -32,8 +32,8 @@ pub use view::{Theme, View};
 
 use crate::compare::settings;
 use crate::scenario::parse::{MAX_JSON_BYTES, Parsed, from_value, json_value, parse_json, to_json};
+use crate::scenario::to_canonical_json;
 use crate::scenario::v1::{ScenarioV1, VERSION};
-use crate::scenario::{presets, to_canonical_json};
 use alloc::format;
 use alloc::string::String;
 use serde_json::Value;
@@ -98,18 +98,22 @@ pub fn encode_other(a: &Parsed, b: &Parsed) -> String {
     sealed(squeezed('d', &to_json(&Value::Object(settings::patch(&a.wire, &b.wire)))))
 }
 
-/// The second scenario that [`encode_other`] wrote, made from the first; or `preset.NAME`, a built-in one.
+/// The second scenario that [`encode_other`] wrote, made from the first; or `preset.NAME`, a built-in one, which `preset`
+/// gives for its name.
 ///
 /// # Errors
 /// [`LinkError`]; [`LinkError::Content`] if it was written beside another first scenario.
-pub fn decode_other(a: &Parsed, text: &str) -> Result<Parsed, LinkError> {
+pub fn decode_other(
+    a: &Parsed,
+    text: &str,
+    preset: impl FnOnce(&str) -> Option<Parsed>,
+) -> Result<Parsed, LinkError> {
     let text = text.trim();
     if text.len() > MAX_CHARS {
         return Err(LinkError::TooLong { chars: text.len() });
     }
     if let Some(name) = text.strip_prefix("preset.") {
-        let preset = presets::get(name).ok_or(LinkError::NotALink)?;
-        return Ok(Parsed::from(preset.scenario().wire().clone()));
+        return preset(name).ok_or(LinkError::NotALink);
     }
     let (body, check) = text.rsplit_once('.').ok_or(LinkError::CutShort)?;
     let payload = body.strip_prefix("d1z.").ok_or(LinkError::NotALink)?;

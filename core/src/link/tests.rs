@@ -195,8 +195,12 @@ fn the_dictionary_is_frozen() {
     );
 }
 
+fn built_in(name: &str) -> Option<Parsed> {
+    Some(Parsed::from(presets::get(name)?.scenario().wire().clone()))
+}
+
 fn of(name: &str) -> Parsed {
-    Parsed::from(presets::get(name).expect("a preset").scenario().wire().clone())
+    built_in(name).expect("a preset")
 }
 
 #[test]
@@ -208,10 +212,10 @@ fn a_second_scenario_is_told_by_what_differs() {
     for (other, most) in [(&a, 20), (&b, 80)] {
         let text = encode_other(&a, other);
         assert!(text.len() <= most && text.starts_with("d1z."), "{text}");
-        assert_eq!(decode_other(&a, &text).as_ref(), Ok(other));
+        assert_eq!(decode_other(&a, &text, built_in).as_ref(), Ok(other));
     }
-    assert_eq!(decode_other(&a, &encode_other(&a, &of("mm1"))), Ok(of("mm1")));
-    assert_eq!(decode_other(&a, "preset.mm1"), Ok(of("mm1")));
+    assert_eq!(decode_other(&a, &encode_other(&a, &of("mm1")), built_in), Ok(of("mm1")));
+    assert_eq!(decode_other(&a, "preset.mm1", built_in), Ok(of("mm1")));
 }
 
 #[test]
@@ -222,9 +226,9 @@ fn a_damaged_second_scenario_is_refused() {
     b.wire.stages[1].workers = 7;
     let text = encode_other(&a, &b);
     for end in 0..text.len() {
-        assert!(decode_other(&a, &text[..end]).is_err(), "cut at {end}");
+        assert!(decode_other(&a, &text[..end], built_in).is_err(), "cut at {end}");
     }
-    let other = decode_other(&of("mm1"), &text);
+    let other = decode_other(&of("mm1"), &text, built_in);
     assert_eq!(other, Err(LinkError::Content), "a list of settings that the first scenario has no place for");
-    assert!(decode_other(&a, "preset.unheard-of").is_err());
+    assert!(decode_other(&a, "preset.unheard-of", built_in).is_err());
 }

@@ -4,6 +4,7 @@
 //! from a later release still opens.
 
 use super::text::{from_percent, to_percent};
+use crate::json;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -124,8 +125,8 @@ fn keep<T>(place: &mut Option<T>, value: Option<T>) -> bool {
 }
 
 fn number(text: &str, lo: f64, hi: f64) -> Option<f64> {
-    // As JSON writes it; std's own reader would bring a second set of tables into the page.
-    serde_json::from_str::<f64>(text).ok().filter(|x| (lo..=hi).contains(x))
+    // As JSON writes it; std's own reader would bring its tables into the page.
+    json::number(text).filter(|x| (lo..=hi).contains(x))
 }
 
 fn flag(text: &str) -> Option<bool> {

@@ -146,8 +146,11 @@ fn json_number(value: &Value) -> Result<f64, BadReport> {
 /// The members of a JSON object, none of them given twice.
 fn json_object(text: &[u8]) -> Result<serde_json::Map<alloc::string::String, Value>, BadReport> {
     let text = core::str::from_utf8(text).map_err(|_| BadReport::BadJson)?;
-    let members = serde_json::from_str(text).map_err(|_| BadReport::BadJson)?;
-    if crate::scenario::repeated_key(text).is_some() { Err(BadReport::Duplicate) } else { Ok(members) }
+    match crate::json::read(text) {
+        Ok(Value::Object(members)) => Ok(members),
+        Err(fault) if fault.repeated.is_some() => Err(BadReport::Duplicate),
+        Ok(_) | Err(_) => Err(BadReport::BadJson),
+    }
 }
 
 /// Whether a report says anything.

@@ -210,7 +210,7 @@ pub fn agree_until(a: &ScenarioV1, b: &ScenarioV1) -> Option<u64> {
 /// JSON of a scenario with every default written out.
 pub(crate) fn full(wire: &ScenarioV1) -> Value {
     let text = parse::to_full_json(wire);
-    reread(&serde_json::from_str(&text).expect("what the writer writes is JSON"))
+    reread(&crate::json::read(&text).expect("what the writer writes is JSON"))
 }
 
 /// A path as a key of `set`.

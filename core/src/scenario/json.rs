@@ -1,9 +1,8 @@
 //! JSON as text: one way to write each value, so that equal scenarios are equal bytes everywhere.
 //!
 //! Numbers and strings are written as ECMAScript writes them (as RFC 8785 asks), so that a page or script can
-//! make the same bytes with `JSON.stringify`. Reading is `serde_json`'s business.
+//! make the same bytes with `JSON.stringify`. Reading is [`crate::json`]'s business.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -48,7 +47,7 @@ pub(super) fn push_string(out: &mut String, text: &str) {
 }
 
 /// Appends a value without spaces; keys sorted, as there is no schema to order them by.
-pub(super) fn push_value(out: &mut String, value: &Value) {
+pub(crate) fn push_value(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
@@ -105,7 +104,7 @@ pub(super) fn shown(value: &Value) -> String {
 }
 
 /// At most 60 characters of `text`.
-pub(super) fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => String::from(text),
@@ -218,69 +217,6 @@ fn spaced(out: &mut String, compact: &str) {
     }
 }
 
-/// The path of a key that an object in valid JSON text has twice; readers would silently take the last.
-pub(crate) fn repeated_key(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    // For each open object its keys so far, for each open list the index of its entry.
-    let mut open: Vec<Open> = Vec::new();
-    let mut i = 0;
-    while i < bytes.len() {
-        match bytes[i] {
-            b'{' => open.push(Open::Object { keys: BTreeSet::new(), current: String::new(), value: false }),
-            b'[' => open.push(Open::List(0)),
-            b'}' | b']' => drop(open.pop()),
-            b',' => match open.last_mut() {
-                Some(Open::Object { value, .. }) => *value = false,
-                Some(Open::List(index)) => *index += 1,
-                None => {}
-            },
-            b':' => {
-                if let Some(Open::Object { value, .. }) = open.last_mut() {
-                    *value = true;
-                }
-            }
-            b'"' => {
-                let end = string_end(bytes, i);
-                if let Some(Open::Object { keys, current, value: false }) = open.last_mut() {
-                    *current = serde_json::from_str(&text[i..end]).unwrap_or_default();
-                    if !keys.insert(current.clone()) {
-                        return Some(path_of(&open));
-                    }
-                }
-                i = end - 1;
-            }
-            _ => {}
-        }
-        i += 1;
-    }
-    None
-}
-
-/// An object or list that is not closed yet.
-enum Open {
-    /// An object: its keys, the last of them, and whether its value has begun.
-    Object { keys: BTreeSet<String>, current: String, value: bool },
-    /// A list, at this entry.
-    List(usize),
-}
-
-/// Where the innermost open thing stands.
-fn path_of(open: &[Open]) -> String {
-    let mut path = String::new();
-    for one in open {
-        match one {
-            Open::List(index) => {
-                let _ = write!(path, "[{index}]");
-            }
-            Open::Object { current, .. } => {
-                let dot = if path.is_empty() { "" } else { "." };
-                let _ = write!(path, "{dot}{}", shorten(current).escape_default());
-            }
-        }
-    }
-    path
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,17 +252,5 @@ mod tests {
         push_value(&mut again, &back);
         assert_eq!(again, compact);
         assert!(pretty.contains("\n  \"a\": [1, 2, 3],\n"), "{pretty}");
-    }
-
-    #[test]
-    fn a_key_given_twice_is_found_with_its_path() {
-        for (text, path) in [
-            (r#"{"a":1,"b":{"a":2},"c":[{"a":1},{"a":1}]}"#, None),
-            (r#"{"a":"b","b":"a"}"#, None),
-            (r#"{"a":1,"b":2,"a":3}"#, Some("a")),
-            (r#"{"x":[0,{"y":{"k":1,"l":",{\"","\u006b":2}}]}"#, Some("x[1].y.k")),
-        ] {
-            assert_eq!(repeated_key(text).as_deref(), path, "{text}");
-        }
     }
 }

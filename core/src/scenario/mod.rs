@@ -35,7 +35,7 @@ pub mod v1;
 mod wire;
 
 pub use error::{Newer, ScenarioError};
-pub(crate) use json::repeated_key;
+pub(crate) use json::{push_value, shorten};
 pub use parse::{Parsed, from_value, json_schema, parse_json, to_canonical_json};
 pub use ratio::{RatioConflict, WaitLimit};
 

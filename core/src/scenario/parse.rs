@@ -138,12 +138,10 @@ pub fn json_value(text: &str) -> Result<Value, ScenarioError> {
         return Err(ScenarioError::new(&"scenario", &rule, &format_args!("{} bytes", text.len())));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let value: Value =
-        serde_json::from_str(text).map_err(|e| ScenarioError::new(&"scenario", &"JSON", &e))?;
-    match json::repeated_key(text) {
-        Some(path) => Err(ScenarioError::new(&path, &"given once", &"the same key again")),
-        None => Ok(value),
-    }
+    crate::json::read(text).map_err(|fault| match &fault.repeated {
+        Some(path) => ScenarioError::new(path, &"given once", &"the same key again"),
+        None => ScenarioError::new(&"scenario", &"JSON", &fault),
+    })
 }
 
 /// Reads a value of any version; what is wrong inside is listed.

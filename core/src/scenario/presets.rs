@@ -1,6 +1,7 @@
 //! The built-in scenarios: each asks one question, and says what to look for.
 //!
-//! They are ordinary scenario files, embedded. Page, command line and tests load the same bytes.
+//! They are ordinary scenario files, embedded. Page, command line and tests load the same bytes. [`Preset::json`] is apart
+//! from [`ALL`], so that a program that never asks for it (the page, which loads them on request) does not carry the files.
 
 use super::{Scenario, parse_json};
 
@@ -15,18 +16,22 @@ pub struct Preset {
     pub question: &'static str,
     /// What to look for when it runs.
     pub look_for: &'static str,
-    /// The scenario as JSON, laid out for reading.
-    pub json: &'static str,
 }
 
 impl Preset {
+    /// The scenario as JSON, laid out for reading; empty if this is none of [`ALL`].
+    #[must_use]
+    pub fn json(&self) -> &'static str {
+        FILES.iter().find(|(name, _)| *name == self.name).map_or("", |(_, json)| json)
+    }
+
     /// The scenario, ready to run.
     ///
     /// # Panics
-    /// Never: that each preset reads and checks is a test.
+    /// If this is none of [`ALL`]. That each of those reads and checks is a test.
     #[must_use]
     pub fn scenario(&self) -> Scenario {
-        let parsed = parse_json(self.json).expect("tested: presets are scenarios");
+        let parsed = parse_json(self.json()).expect("tested: presets are scenarios");
         parsed.check().expect("tested: presets follow the rules")
     }
 }
@@ -40,10 +45,15 @@ macro_rules! presets {
             title: $title,
             question: $question,
             look_for: $look_for,
-            json: include_str!(concat!("../../presets/", $name, ".json")),
         }),*];
+
+        /// Name and file of each.
+        static FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../presets/", $name, ".json")))),*];
     };
 }
+
+/// The file of the first of [`ALL`].
+pub const FIRST: &str = include_str!("../../presets/flash-crowd.json");
 
 presets! {
     "flash-crowd", "Flash crowd",
@@ -277,7 +287,7 @@ mod tests {
     fn every_preset_is_valid_quick_and_says_what_it_is() {
         for preset in ALL {
             let name = preset.name;
-            let parsed = parse_json(preset.json).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let parsed = parse_json(preset.json()).unwrap_or_else(|e| panic!("{name}: {e}"));
             let parsed = parsed.deny_unknown().unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(parsed.wire.title, preset.title, "{name}");
             assert!(
@@ -286,7 +296,7 @@ mod tests {
             );
             assert_eq!(
                 parse::to_pretty_json(&parsed.wire),
-                preset.json,
+                preset.json(),
                 "{name}: laid out as the program writes it"
             );
             let scenario = parsed.check().unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -302,5 +312,6 @@ mod tests {
             assert_eq!(get(name).map(|p| p.name), Some(name));
         }
         assert!(get("nothing").is_none());
+        assert_eq!(ALL[0].json(), FIRST);
     }
 }

@@ -653,7 +653,14 @@ pub(super) fn reread(value: &Value) -> Value {
     match value {
         Value::Number(_) => whole_number(value).map_or_else(|| value.clone(), Value::from),
         Value::Array(items) => items.iter().map(reread).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), reread(value))).collect(),
+        Value::Object(map) => {
+            // Not collected: that would sort first, with all the code of it in the page.
+            let mut read = Map::new();
+            for (key, value) in map {
+                read.insert(key.clone(), reread(value));
+            }
+            Value::Object(read)
+        }
         other => other.clone(),
     }
 }
@@ -742,7 +749,7 @@ impl Shape {
             None => self.required.push(key),
             Some(usual) => {
                 // An optional field has no usual value: nothing was written.
-                if let Ok(value) = serde_json::from_str::<Value>(&plain(&usual)) {
+                if let Ok(value) = crate::json::read(&plain(&usual)) {
                     schema["default"] = value;
                 }
             }

@@ -33,7 +33,7 @@ pub fn balancers() -> Vec<(&'static str, Value, bool)> {
 /// If there is no such preset.
 #[must_use]
 pub fn preset(users: u32, equal_weights: bool) -> Value {
-    let text = presets::get("red5-dnf").expect("a preset").json;
+    let text = presets::get("red5-dnf").expect("a preset").json();
     let mut scenario: Value = serde_json::from_str(text).expect("a preset is JSON");
     for (class, tenths) in [(0, 5), (1, 3), (2, 2)] {
         scenario["classes"][class]["load"]["clients"] = (users * tenths / 10).into();

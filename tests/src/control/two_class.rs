@@ -49,7 +49,7 @@ pub struct Entry {
 #[must_use]
 pub fn scenario(stage: &Value) -> Scenario {
     let preset = presets::get("pdd-two-class").expect("it is a preset");
-    let mut scenario: Value = serde_json::from_str(preset.json).expect("a preset is JSON");
+    let mut scenario: Value = serde_json::from_str(preset.json()).expect("a preset is JSON");
     for (field, value) in stage.as_object().expect("fields of a stage") {
         scenario["stages"][0][field] = value.clone();
     }

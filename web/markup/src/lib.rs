@@ -258,6 +258,9 @@ impl Reader {
                 element.add(tag, name, group.stream());
             }
             Some(value @ TokenTree::Literal(_)) if is_attribute(tag, &name) => {
+                if value.to_string().contains(['\n', '\\']) {
+                    return Err(Wrong(value.span(), "an attribute without line breaks and escapes"));
+                }
                 element.fixed.push((name, value));
             }
             Some(value @ TokenTree::Literal(_)) => element.add(tag, name, value.into()),
@@ -303,29 +306,24 @@ impl Element {
         }
     }
 
-    /// Calls for the beginning of the element.
+    /// Calls for the beginning of the element. What is known of it is one text: a line with its tag, then one for each
+    /// attribute that is fixed, `name=value`, then the names of the others.
     fn begin(self, tag: &str) -> TokenStream {
         let text = |text: &str| TokenStream::from(TokenTree::from(Literal::string(text)));
-        let (mut fixed, mut keys, mut values) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
+        let (mut known, mut values) = (text(tag), TokenStream::new());
         for (name, value) in self.fixed {
-            keys.extend(code("__0,", [text(&name)]));
-            fixed.extend(code("(__0, crate::view::markup::Fixed(__1)),", [text(&name), value.into()]));
+            known.extend(code(", __0, __1", [text(&format!("\n{name}=")), value.into()]));
         }
-        let is_open = self.class.is_some() || !self.open.is_empty();
         for (name, value) in self.open {
-            keys.extend(code("__0,", [text(&name)]));
+            known.extend(code(", __0", [text(&format!("\n{name}"))]));
             let call = "__m.attribute(crate::view::markup::Attribute::value(__0, __1));";
             values.extend(code(call, [value, text(&name)]));
         }
         if let Some(class) = self.class {
-            keys.extend(text("class"));
+            known.extend(code(", __0", [text("\nclass")]));
             values.extend(code("__m.class(crate::view::markup::Attribute::value(__0, \"class\"));", [class]));
         }
-        let keys = if is_open { keys } else { TokenStream::new() };
-        let plan = code(
-            "const { &crate::view::markup::Plan { tag: __0, fixed: &[__1], keys: &[__2] } }",
-            [text(tag), fixed, keys],
-        );
-        code("__m.open(__0); __1 __2 __3", [plan, self.calls, values, self.listeners])
+        let begin = "__m.open(::core::concat!(__0)); __1 __2 __3";
+        code(begin, [known, self.calls, values, self.listeners])
     }
 }

@@ -9,6 +9,7 @@ use crate::address::Address;
 use crate::draw::{Boxes, Picture};
 use crate::feed::Feed;
 use crate::history::{Flag, Plot};
+use crate::library;
 use crate::protocol::{Answer, Note, Numbers, Order, Pair};
 use core::mem::swap;
 use tidegate_core::compare::settings::{self, Setting};
@@ -302,9 +303,14 @@ impl App {
         if address.get("cmp") != Some("1") {
             return;
         }
+        let b = address.get("b");
+        if let Some(name) = b.and_then(|text| text.strip_prefix("preset."))
+            && !self.have_preset(ctx, name, super::Do::Address)
+        {
+            return;
+        }
         self.edit_side(false);
-        let b = address.get("b").map(|text| link::decode_other(&self.parsed, text));
-        let b = match b {
+        let b = match b.map(|text| link::decode_other(&self.parsed, text, library::get)) {
             Some(Ok(b)) if Scenario::check(b.wire.clone()).is_ok() => Some(b),
             Some(Ok(_)) => None,
             Some(Err(error)) => {

@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn base() -> Parsed {
-        parse_json(presets::get("mm1").expect("a preset").json).expect("reads")
+        parse_json(presets::get("mm1").expect("a preset").json()).expect("reads")
     }
 
     #[test]

@@ -5,11 +5,13 @@ use crate::address::Address;
 use crate::draw::{Motion, Theme};
 use crate::embed::{self, Ask, Control, Fault};
 use crate::figures;
+use crate::library;
 use crate::words::fill;
 use serde_json::{Map, Value};
+use tidegate_core::json;
 use tidegate_core::link;
 use tidegate_core::scenario::v1::ScenarioV1;
-use tidegate_core::scenario::{Parsed, Scenario, presets};
+use tidegate_core::scenario::{Parsed, Scenario};
 use tidegate_core::sim;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
@@ -134,6 +136,8 @@ pub enum Use {
     Qr(String),
     /// The Chinese words.
     Words,
+    /// The built-in scenarios, for this.
+    Presets(Box<super::Do>),
     /// To be printed.
     Print,
     /// The answer to the message with this id, to this origin.
@@ -201,7 +205,7 @@ impl App {
                 self.handover.tools = Some(tools);
                 self.handover(ctx, *then);
             }
-            Do::Made(purpose, result) => self.made(purpose, result),
+            Do::Made(purpose, result) => self.made(ctx, purpose, result),
             Do::Save(..) | Do::Qr | Do::Print => match self.handover.tools.clone() {
                 Some(tools) => self.hand(ctx, &tools, &command),
                 None => Self::load(ctx, command),
@@ -299,7 +303,7 @@ impl App {
                     }
                 };
                 tools.save(&name, &text);
-                self.made(Use::Done(name), Ok(String::new()));
+                self.made(ctx, Use::Done(name), Ok(String::new()));
             }
             Do::Qr => {
                 let link = self.shared_link();
@@ -314,7 +318,7 @@ impl App {
         }
     }
 
-    fn made(&mut self, purpose: Use, result: Result<String, String>) {
+    fn made(&mut self, ctx: &Context<Self>, purpose: Use, result: Result<String, String>) {
         let w = self.prefs.language.handover();
         let text = match (result, &purpose) {
             (Err(reason), Use::Answer(id, origin)) => {
@@ -337,6 +341,7 @@ impl App {
                 }
             }
             Use::Words => self.learn(&text),
+            Use::Presets(then) => self.shelve(ctx, &text, *then),
             Use::Print => {
                 self.toast = None;
                 // What the browser says of its beginning is heard only when it is over: it comes while we are called.
@@ -347,7 +352,7 @@ impl App {
             }
             Use::Answer(id, origin) => {
                 let mut said = Map::new();
-                said.insert("report".to_owned(), serde_json::from_str(&text).unwrap_or_default());
+                said.insert("report".to_owned(), json::read(&text).unwrap_or_default());
                 tell(&embed::answer(&id, Ok(said)), &origin);
             }
         }
@@ -367,7 +372,7 @@ impl App {
         };
         match tools.picture(&name, parts, &title, &about, &mut paint) {
             Ok(promise) => self.wait(ctx, promise, Use::Done(name)),
-            Err(reason) => self.made(Use::Done(name), Err(super::text_of(&reason))),
+            Err(reason) => self.made(ctx, Use::Done(name), Err(super::text_of(&reason))),
         }
     }
 
@@ -427,6 +432,12 @@ impl App {
             return;
         }
         let Some(message) = embed::read(text) else { return };
+        if let Ok(Ask::Load(scenario, _)) = &message.ask
+            && let Some(name) = scenario.trim().strip_prefix("preset:")
+            && !self.have_preset(ctx, name, super::Do::Hand(Do::Asked(text.to_owned(), origin.to_owned())))
+        {
+            return;
+        }
         let said = match message.ask {
             Ok(Ask::Results) => {
                 let json = self.parsed.to_canonical_json();
@@ -450,12 +461,10 @@ impl App {
         match ask {
             Ask::Load(scenario, at_s) => {
                 let preset = scenario.trim().strip_prefix("preset:");
-                let preset = preset.map(|name| {
-                    presets::get(name)
-                        .ok_or_else(|| Fault::new(format!("preset: no built-in scenario is called {name}")))
-                });
-                let parsed = match preset.transpose()? {
-                    Some(preset) => super::preset_parsed(preset),
+                let parsed = match preset {
+                    Some(name) => library::get(name).ok_or_else(|| {
+                        Fault::new(format!("preset: no built-in scenario is called {name}"))
+                    })?,
                     None => link::open(&scenario)?.parsed,
                 };
                 Scenario::check(parsed.wire.clone())?;
@@ -489,7 +498,7 @@ impl App {
         let wire = control.set(&self.parsed.wire, self.base(), self.control_stage(), to)?;
         Scenario::check(wire.clone())?;
         let field = control.path(self.control_stage());
-        self.edit(Edit { field, typed: to.to_string(), change: Some(Box::new(move |s| *s = wire)) });
+        self.edit(Edit { field, typed: json::write(to), change: Some(Box::new(move |s| *s = wire)) });
         Ok(())
     }
 

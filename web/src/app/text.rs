@@ -310,6 +310,6 @@ mod tests {
         assert!(lines.contains(&(8, "stages")), "{found:?}");
         let broken = problems(&TEXT.replace("},\n    {\"name\": \"B\"}", "}\n    {\"name\": \"B\"}"));
         assert_eq!((broken.len(), broken[0].line, broken[0].syntax), (1, 6, true), "{broken:?}");
-        assert!(problems(tidegate_core::scenario::presets::ALL[0].json).is_empty());
+        assert!(problems(tidegate_core::scenario::presets::ALL[0].json()).is_empty());
     }
 }

@@ -66,11 +66,11 @@ impl State {
 }
 
 impl App {
-    pub(super) fn tour(&mut self, _ctx: &Context<Self>, command: Do) {
+    pub(super) fn tour(&mut self, ctx: &Context<Self>, command: Do) {
         match (command, self.tour.step) {
-            (Do::To(at), _) => self.show_step(at),
-            (Do::By(true), Some(at)) => self.show_step(at + 1),
-            (Do::By(false), Some(at)) => self.show_step(at.saturating_sub(1)),
+            (Do::To(at), _) => self.show_step(ctx, at),
+            (Do::By(true), Some(at)) => self.show_step(ctx, at + 1),
+            (Do::By(false), Some(at)) => self.show_step(ctx, at.saturating_sub(1)),
             (Do::By(_), None) => {}
             (Do::Leave, _) => {
                 self.tour = State::default();
@@ -80,8 +80,11 @@ impl App {
         }
     }
 
-    fn show_step(&mut self, at: usize) {
+    fn show_step(&mut self, ctx: &Context<Self>, at: usize) {
         let Some(step) = STEPS.get(at) else { return };
+        if !self.have_preset(ctx, step.preset, super::Do::Tour(Do::To(at))) {
+            return self.stand();
+        }
         let before = self.tour.step.and_then(|at| STEPS.get(at));
         self.tour = State { step: Some(at), offered: false, fresh: true };
         Prefs::keep("tour", "seen");

@@ -2,6 +2,7 @@
 //!
 //! One copy of this serves all elements of the page. Yew's own macro writes the same out for each.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use yew::html::IntoPropValue;
 use yew::prelude::*;
@@ -9,21 +10,64 @@ use yew::virtual_dom::{AttributeOrProperty, Attributes, Key, Listener, VList, VN
 
 /// Markup in the notation of Yew's `html!`, for what it says of itself a fraction of the size.
 pub(crate) use tidegate_markup::html;
-pub(crate) use yew::virtual_dom::AttributeOrProperty::Static as Fixed;
 
 /// What is known of an element before the page runs.
-pub(crate) struct Plan {
-    pub(crate) tag: &'static str,
+#[derive(Clone, Copy)]
+struct Plan {
+    /// The text that it was read from: one text, one plan.
+    text: &'static str,
+    tag: &'static str,
     /// Attributes that never change.
-    pub(crate) fixed: &'static [(&'static str, AttributeOrProperty)],
+    fixed: &'static [(&'static str, AttributeOrProperty)],
     /// Names of all attributes, those that never change first; empty if all of them are fixed.
-    pub(crate) keys: &'static [&'static str],
+    keys: &'static [&'static str],
+}
+
+thread_local! {
+    /// The plans of all elements that there were so far, by their texts' places. So many tables would be half as large again
+    /// in the program, where they pack badly; and Yew knows attributes as the same by their place.
+    static PLANS: RefCell<Vec<Plan>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Plan {
+    /// The plan that a text is: a line with the tag, then one for each attribute that is fixed, `name=value`, then the names
+    /// of the others.
+    fn of(text: &'static str) -> Self {
+        let place = |text: &str| (text.as_ptr() as usize, text.len());
+        PLANS.with_borrow_mut(|plans| {
+            match plans.binary_search_by_key(&place(text), |plan| place(plan.text)) {
+                Ok(at) => plans[at],
+                Err(at) => {
+                    let plan = Self::read(text);
+                    plans.insert(at, plan);
+                    plan
+                }
+            }
+        })
+    }
+
+    fn read(text: &'static str) -> Self {
+        let (mut fixed, mut keys, mut is_open) = (Vec::new(), Vec::new(), false);
+        let mut lines = text.split('\n');
+        let tag = lines.next().unwrap_or_default();
+        for line in lines {
+            let (name, value) = line.split_once('=').unzip();
+            let name = name.unwrap_or(line);
+            keys.push(name);
+            match value {
+                Some(value) => fixed.push((name, AttributeOrProperty::Static(value))),
+                None => is_open = true,
+            }
+        }
+        // There are as many as there are elements in the page's markup, and they are needed as long as it is.
+        Self { text, tag, fixed: fixed.leak(), keys: if is_open { keys.leak() } else { &[] } }
+    }
 }
 
 /// An element, or a list if it has no plan, whose end has not come yet.
 #[derive(Default)]
 struct Open {
-    plan: Option<&'static Plan>,
+    plan: Option<Plan>,
     values: Vec<Option<AttributeOrProperty>>,
     listeners: Vec<Option<Rc<dyn Listener>>>,
     key: Option<Key>,
@@ -81,11 +125,12 @@ impl Making {
     }
 
     #[inline(never)]
-    fn open(&mut self, plan: &'static Plan) {
+    fn open(&mut self, text: &'static str) {
+        let plan = Plan::of(text);
         let fixed = if plan.keys.is_empty() { &[] } else { plan.fixed };
         self.begin(Open { plan: Some(plan), ..Open::default() });
         for (_, value) in fixed {
-            if let Fixed(value) = value {
+            if let AttributeOrProperty::Static(value) = value {
                 self.attribute(Some(AttrValue::Static(value)));
             }
         }
@@ -157,10 +202,10 @@ impl Markup {
         Self(Making::new())
     }
 
-    /// Begins an element.
+    /// Begins an element: what is known of it, in lines.
     #[inline(always)]
-    pub(crate) fn open(&mut self, plan: &'static Plan) {
-        self.0.open(plan);
+    pub(crate) fn open(&mut self, known: &'static str) {
+        self.0.open(known);
     }
 
     /// Begins a list: what stands in one place of an element, however much it is.

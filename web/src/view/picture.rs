@@ -288,10 +288,10 @@ fn stage(app: &App, link: &Link, feed: &Feed, k: usize, (at, pool): (usize, Opti
     }
 }
 
-/// A count emphasised within its words.
+/// A count emphasised within its words, which two pictures side by side have no room for.
 fn counted(words: &str, n: u32) -> Html {
     let (before, after) = words.split_once("{0}").unwrap_or((words, ""));
-    html! { <>{before}<b>{ figures::count(n.into()) }</b>{after}</> }
+    html! { <><i class="wide">{before}</i><b>{ figures::count(n.into()) }</b><i class="wide">{after}</i></> }
 }
 
 /// A count in small words, which the narrow picture leaves out.
@@ -393,7 +393,7 @@ fn ratio(app: &App, feed: &Feed, k: usize) -> Html {
         let all: Vec<String> = model.order.iter().map(|&c| figures::fine(targets[c] / least)).collect();
         fill(app.words().wanted, &[&all.join(" : ")])
     });
-    html! { <><b>{ ratios.join(" : ") }</b><br />if let Some(targets) = targets { <>{targets}<br /></> }</> }
+    html! { <><b>{ ratios.join(" : ") }</b><br />if let Some(targets) = targets { <><span class="target">{targets}</span><br /></> }</> }
 }
 
 fn balancer(app: &App, link: &Link, feed: &Feed, at: usize) -> Html {

@@ -109,7 +109,7 @@ pub(super) fn live_bar(app: &App, link: &Link) -> Html {
     };
     let field = Typed {
         id: "live-address",
-        value: live.address.clone(),
+        value: if live.wanted() { live.shown_address() } else { live.address.clone() },
         label: w.live_address,
         class: "",
         numeric: false,

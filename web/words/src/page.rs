@@ -12,6 +12,7 @@ words! {
     other_language: "中文", "EN";
     switch_language: "切换到中文", "Switch to English";
     no_words: "Chinese could not be loaded. 中文未能载入。", "中文未能载入。";
+    no_presets: "The examples could not be loaded.", "示例未能载入。";
     switch_theme: "Switch theme", "切换主题";
     theme_now: "Theme: {0}", "主题：{0}";
     theme_system: "as the system", "跟随系统";
