@@ -58,6 +58,34 @@ fn an_edit_forks_the_run_at_the_playhead_and_can_be_taken_back() {
 
 #[test]
 #[ignore = "needs a browser and a built page: cargo xtask test"]
+fn a_stage_is_added_in_front_and_taken_out_again() {
+    let site = Site::start();
+    let browser = browser();
+    open(&browser, &site, "#preset=flash-crowd&at=117&play=0&lang=en");
+    let first = hash(&browser, "");
+    let stages = |n: usize| {
+        wait(&browser, &format!("document.querySelectorAll('.comp.stage').length === {n}"));
+    };
+    stages(2);
+    press_button(&browser, "Add a stage in front");
+    stages(3);
+    let second = hash(&browser, &first);
+    let link = script(&browser, "return location.href;", &[]);
+    assert_eq!(second, hash_by_command(link.as_str().expect("a link")), "{link}");
+    click(&browser, "#undo");
+    stages(2);
+    assert_eq!(hash(&browser, &second), first);
+    click(&browser, "#redo");
+    stages(3);
+    // The open section is that of the new stage: it stands where the one was that it was put in front of.
+    click(&browser, ".editor [aria-label='Remove Stage 3']");
+    stages(2);
+    let _ = hash(&browser, &second);
+    no_complaints(&browser);
+}
+
+#[test]
+#[ignore = "needs a browser and a built page: cargo xtask test"]
 fn time_goes_both_ways_by_event_and_by_decision() {
     let site = Site::start();
     let browser = browser();

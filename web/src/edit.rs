@@ -2,7 +2,7 @@
 //! only a result that passes the core's check is run.
 
 use tidegate_core::scenario::v1::{
-    ActionV1, ClassV1, EventV1, FromV1, LawV1, LoadV1, PhaseV1, RuleV1, ScenarioV1, ServerV1,
+    ActionV1, ClassV1, EventV1, FromV1, LawV1, LoadV1, PhaseV1, RuleV1, ScenarioV1, ServerV1, StageV1, WorkV1,
 };
 
 /// The classes from the highest priority down; equals as written.
@@ -133,6 +133,27 @@ pub fn rename_class(s: &mut ScenarioV1, at: usize, to: &str) {
         {
             to.clone_into(name);
         }
+    }
+}
+
+/// Puts a stage before stage `at`: eight workers who take a millisecond for each request.
+pub fn add_stage(s: &mut ScenarioV1, at: usize) {
+    let taken: Vec<&str> = s.stages.iter().map(|stage| stage.name.as_str()).collect();
+    let name = fresh("Stage ", &taken);
+    let work = WorkV1::Stage { service: LawV1::Exponential { mean_us: 1_000 }, batch_us: 0 };
+    s.stages.insert(at.min(s.stages.len()), StageV1 { name, workers: 8, work, ..StageV1::default() });
+}
+
+/// Whether a stage may go: another is left, and it is not the one that servers work for.
+#[must_use]
+pub fn is_removable(s: &ScenarioV1, at: usize) -> bool {
+    s.stages.len() > 1 && s.stages.get(at).is_some_and(|stage| stage.work != WorkV1::Servers)
+}
+
+/// Removes a stage that [may go](is_removable).
+pub fn remove_stage(s: &mut ScenarioV1, at: usize) {
+    if is_removable(s, at) {
+        s.stages.remove(at);
     }
 }
 
@@ -270,6 +291,26 @@ mod tests {
         remove_server(&mut s, 3);
         valid(&s);
         assert!(!s.events.iter().any(|e| e.action.server().map(String::as_str) == Some("db-4")));
+    }
+
+    #[test]
+    fn stages_come_and_go_but_for_the_one_that_servers_work_for() {
+        let mut s = wire();
+        let before = s.stages.clone();
+        add_stage(&mut s, 1);
+        add_stage(&mut s, 0);
+        valid(&s);
+        assert_eq!(s.stages.len(), 4);
+        assert_ne!(s.stages[0].name, s.stages[2].name);
+        remove_stage(&mut s, 2);
+        remove_stage(&mut s, 0);
+        assert_eq!(s.stages, before);
+        remove_stage(&mut s, 1);
+        assert_eq!(s.stages, before, "servers work for it");
+        remove_stage(&mut s, 0);
+        remove_stage(&mut s, 0);
+        assert_eq!(s.stages, before[1..], "one is left");
+        valid(&s);
     }
 
     #[test]

@@ -1333,6 +1333,13 @@ impl Default for ClassV1 {
 }
 
 /// Everything that has a default, and no name.
+impl Default for StageV1 {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+/// Everything that has a default, and no name.
 impl Default for ServerV1 {
     fn default() -> Self {
         Self::empty()

@@ -571,6 +571,12 @@ fn stage(app: &App, link: &Link, k: usize) -> Html {
                 { board.knob(&base, &knobs::STAGE_NAME) }
             </details>
             { board.knob(&base, &knobs::WORK) }
+            <p style="margin-top:12px">
+                <button class="button" onclick={act(link, "stages", Rc::new(move |s| edit::add_stage(s, k)))}>{w.add_stage}</button>
+                if edit::is_removable(app.wire(), k) {
+                    { removes(link, fill(w.remove, &[&stage.name]), "stages", Rc::new(move |s| edit::remove_stage(s, k))) }
+                }
+            </p>
         </>
     }
 }

@@ -178,6 +178,7 @@ words! {
     priority_help: "Larger goes first.", "数值大者优先。";
     delay_weight: "wait target", "等待目标";
     add_class: "Add a class", "添加一类";
+    add_stage: "Add a stage in front", "在前面加一个阶段";
     remove: "Remove {0}", "删除 {0}";
     worker_count: "workers", "工作线程";
     order: "Who goes first", "谁先";
