@@ -32,6 +32,7 @@ use crate::protocol::{Answer, Note, Numbers, Order};
 use crate::story::{self, Story};
 use crate::view;
 use crate::words::{Language, Words, fill};
+use std::cell::Cell;
 use tidegate_core::measure::History;
 use tidegate_core::scenario::v1::ScenarioV1;
 use tidegate_core::scenario::{Newer, Parsed, Scenario, ScenarioError, presets};
@@ -298,6 +299,8 @@ pub enum Msg {
     Broke(String),
     /// The window or a part changed size.
     Resized,
+    /// The picture has another size.
+    Sized,
     /// A key.
     Key(KeyboardEvent),
     /// Somebody changed the address.
@@ -334,6 +337,70 @@ impl From<Do> for Msg {
 #[derive(Default)]
 struct Ears {
     kept: Vec<Box<dyn std::any::Any>>,
+}
+
+/// Tells when words above the picture, or a wider editor, leave it another size. To look at its size after each rendering
+/// would have the browser lay out the page in the middle of a frame.
+#[derive(Default)]
+struct Sizes {
+    watched: Option<(web_sys::Element, web_sys::ResizeObserver)>,
+    /// Kept for as long as the observer calls it.
+    hears: Option<Closure<dyn FnMut()>>,
+}
+
+impl Sizes {
+    fn watch(&mut self, element: Option<web_sys::Element>, link: &yew::html::Scope<App>) {
+        if self.watched.as_ref().map(|(watched, _)| watched) == element.as_ref() {
+            return;
+        }
+        if let Some((_, observer)) = self.watched.take() {
+            observer.disconnect();
+        }
+        let Some(element) = element else { return };
+        let sized = link.callback(|()| Msg::Sized);
+        let hear = Closure::<dyn FnMut()>::new(move || sized.emit(()));
+        if let Ok(observer) = web_sys::ResizeObserver::new(hear.as_ref().unchecked_ref()) {
+            observer.observe(&element);
+            self.watched = Some((element, observer));
+            self.hears = Some(hear);
+        }
+    }
+}
+
+/// Parts of the page that take turns: its main part with words and picture; what is around it; the editor.
+const PARTS: usize = 3;
+const PICTURE: usize = 0;
+const TIME: usize = 1;
+const EDITOR: usize = 2;
+
+/// What is new in them.
+#[derive(Debug)]
+pub struct News {
+    is_new: Cell<[bool; PARTS]>,
+    versions: Cell<[u32; PARTS]>,
+}
+
+impl Default for News {
+    fn default() -> Self {
+        Self { is_new: Cell::new([true; PARTS]), versions: Cell::default() }
+    }
+}
+
+impl News {
+    fn note(&self, is_new: [bool; PARTS]) {
+        let before = self.is_new.get();
+        self.is_new.set(core::array::from_fn(|part| before[part] || is_new[part]));
+    }
+
+    /// For each part its version, and whether that is a new one; from now on nothing is new.
+    pub fn take(&self) -> [(u32, bool); PARTS] {
+        let (is_new, mut versions) = (self.is_new.take(), self.versions.get());
+        for (version, is_new) in versions.iter_mut().zip(is_new) {
+            *version = version.wrapping_add(u32::from(is_new));
+        }
+        self.versions.set(versions);
+        core::array::from_fn(|part| (versions[part], is_new[part]))
+    }
 }
 
 /// The page.
@@ -450,13 +517,17 @@ pub struct App {
     plotted: (u64, u32, Mode, Option<usize>),
     layout_due: bool,
     /// Width and height of the scene when it was last rendered, in CSS pixels.
-    scene_px: (i32, i32),
+    sizes: Sizes,
+    /// What is new on the page since it was rendered.
+    pub news: News,
     /// Whether the cards of servers have room for loads.
     loaded: bool,
     paint_due: bool,
     text_due: bool,
     now_ms: f64,
     text_ms: f64,
+    /// The part of the page that was rendered last, of those that take turns.
+    turn: usize,
     story_ms: f64,
     still_ms: f64,
     speed_since: (f64, f64),
@@ -568,12 +639,14 @@ impl Component for App {
             track_version: 0,
             plotted: (u64::MAX, 0, Mode::Explore, None),
             layout_due: true,
-            scene_px: (0, 0),
+            sizes: Sizes::default(),
+            news: News::default(),
             loaded: false,
             paint_due: true,
             text_due: true,
             now_ms: clock_ms(),
             text_ms: f64::NEG_INFINITY,
+            turn: EDITOR,
             story_ms: f64::NEG_INFINITY,
             still_ms: f64::NEG_INFINITY,
             speed_since: (0.0, 0.0),
@@ -591,13 +664,56 @@ impl Component for App {
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        if let Msg::Paint(now) = msg {
+            return self.tick(ctx, now);
+        }
+        let is_new = self.take(ctx, msg);
+        if is_new {
+            self.news.note([true; PARTS]);
+        }
+        is_new
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        view::page(self, ctx.link())
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        if first {
+            start_painting(ctx.link());
+        }
+        view::sync_dialogs(self.dialog);
+        self.focus_wanted();
+        self.point_at_step();
+        self.sizes.watch(self.refs.scene.cast(), ctx.link());
+        if self.layout_due {
+            self.measure();
+        }
+        self.place_playhead();
+    }
+}
+
+/// The scenario the page begins with, as it was written.
+fn first_parsed() -> Parsed {
+    library::get(presets::ALL[0].name).expect("tested: it reads")
+}
+
+impl App {
+    /// Takes a message; returns whether there is something new to show.
+    fn take(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
-            Msg::Paint(now) => return self.tick(ctx, now),
+            Msg::Paint(_) => return false,
             Msg::Heard(worker, event) => return self.hear_from(worker, &event.data()),
             Msg::Broke(reason) => self.notice = Some(Notice::Broke(reason)),
             Msg::Resized => {
                 self.layout_due = true;
                 self.paint_due = true;
+            }
+            Msg::Sized => {
+                // Before it is painted: a picture that is drawn for another size would be seen for a moment.
+                self.measure();
+                self.paint(0.0);
+                return false;
             }
             Msg::Key(event) => return self.key(ctx, &event),
             Msg::Address => self.obey(ctx, Do::Address),
@@ -629,34 +745,6 @@ impl Component for App {
         true
     }
 
-    fn view(&self, ctx: &Context<Self>) -> Html {
-        view::page(self, ctx.link())
-    }
-
-    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
-        if first {
-            start_painting(ctx.link());
-        }
-        view::sync_dialogs(self.dialog);
-        self.focus_wanted();
-        self.point_at_step();
-        // Words above the picture, or a wider editor, leave it another size.
-        let scene = self.refs.scene.cast::<HtmlElement>();
-        let size = scene.map_or((0, 0), |scene| (scene.client_width(), scene.client_height()));
-        if self.layout_due || size != self.scene_px {
-            self.scene_px = size;
-            self.measure();
-        }
-        self.place_playhead();
-    }
-}
-
-/// The scenario the page begins with, as it was written.
-fn first_parsed() -> Parsed {
-    library::get(presets::ALL[0].name).expect("tested: it reads")
-}
-
-impl App {
     /// The words of the language.
     #[must_use]
     pub fn words(&self) -> &'static Words {
@@ -1080,20 +1168,30 @@ impl App {
             self.text_due = true;
         }
         let moving = self.playing || self.mode == Mode::Live || self.computing() || self.is_comparing();
-        if now_ms - self.text_ms >= TEXT_MS && (moving || self.text_due) {
-            self.text_ms = now_ms;
-            self.text_due = false;
-            self.note_speed(now_ms);
+        if now_ms - self.text_ms < TEXT_MS / PARTS as f64 || !(moving || self.text_due) {
+            return false;
+        }
+        self.text_ms = now_ms;
+        self.text_due = false;
+        // Parts take turns while something moves: all of them at once would take longer than a frame has.
+        self.turn = (self.turn + 1) % PARTS;
+        let new = core::array::from_fn(|part| !moving || part == self.turn);
+        self.news.note(new);
+        if new[PICTURE] {
             self.tell(now_ms);
-            self.tick_compare(ctx, now_ms);
-            self.predict(ctx);
-            self.replot();
             let loaded = self.feed().is_some_and(Feed::reports);
             self.layout_due |= loaded != self.loaded;
             self.loaded = loaded;
-            return true;
         }
-        false
+        if new[TIME] {
+            self.note_speed(now_ms);
+            self.replot();
+        }
+        if new[EDITOR] {
+            self.tick_compare(ctx, now_ms);
+            self.predict(ctx);
+        }
+        true
     }
 
     fn advance(&mut self, to_s: f64) {
@@ -1955,4 +2053,22 @@ impl Ears {
 #[must_use]
 pub fn with(text: &str, value: &str) -> String {
     fill(text, &[value])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_new_is_told_once() {
+        let news = News::default();
+        assert_eq!(news.take(), [(1, true); PARTS], "all of a page that was never rendered");
+        assert_eq!(news.take(), [(1, false); PARTS]);
+        news.note([false, true, false]);
+        news.note([false; PARTS]);
+        assert_eq!(news.take(), [(1, false), (2, true), (1, false)]);
+        news.note([true, false, false]);
+        news.note([false, true, false]);
+        assert_eq!(news.take(), [(2, true), (3, true), (1, false)]);
+    }
 }

@@ -76,13 +76,15 @@ pub(super) fn frame(
     });
     html! {
         <dialog {id} {class} aria-labelledby={format!("{id}-title")} onclose={closed} onclick={outside}>
-            <div class="dh">
-                <div><h2 id={format!("{id}-title")}>{title.to_owned()}</h2><p>{about.to_owned()}</p></div>
-                <button class="icon" aria-label={app.words().close} onclick={on(link, Do::Dialog(None))}>
-                    { icons::line(icons::CLOSE) }
-                </button>
-            </div>
-            <div class="db">{ if app.dialog == Some(which) { body } else { Html::default() } }</div>
+            if app.dialog == Some(which) {
+                <div class="dh">
+                    <div><h2 id={format!("{id}-title")}>{title}</h2><p>{about}</p></div>
+                    <button class="icon" aria-label={app.words().close} onclick={on(link, Do::Dialog(None))}>
+                        { icons::line(icons::CLOSE) }
+                    </button>
+                </div>
+                <div class="db">{body}</div>
+            }
         </dialog>
     }
 }

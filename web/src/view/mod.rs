@@ -14,6 +14,7 @@ mod pick;
 mod picture;
 mod record;
 mod replay;
+mod rested;
 mod shell;
 mod split;
 mod states;
@@ -27,6 +28,7 @@ use crate::app::{App, Dialog, Do, Msg};
 use crate::draw::Mark;
 use crate::draw::Theme;
 use markup::html;
+use rested::rested;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use yew::html::Scope;
@@ -43,6 +45,7 @@ pub fn page(app: &App, link: &Link) -> Html {
         return handover::embedded(app, link);
     }
     let w = app.words();
+    let [main, around, editor] = app.news.take();
     let class = classes!(
         "shell",
         app.focus.then_some("focus"),
@@ -54,26 +57,32 @@ pub fn page(app: &App, link: &Link) -> Html {
             <a class="skip" href="#scene" onclick={skip()}>{w.skip}</a>
             { table::opener(app, link) }
             <div {class}>
-                { shell::top(app, link) }
-                <main class="main">
-                    { shell::live_bar(app, link) }
-                    { replay::view(app, link) }
-                    if app.is_comparing() {
-                        { compare::view(app, link) }
-                    } else {
-                        { shell::story(app, link) }
-                        { picture::scene(app, link) }
-                    }
-                    { record::view(app, link) }
-                    { states::over(app, link) }
-                </main>
-                { time::panel(app, link) }
-                { editor::aside(app, link) }
+                { rested(around, || shell::top(app, link)) }
+                { rested(main, || html! {
+                    <main class="main">
+                        { shell::live_bar(app, link) }
+                        { replay::view(app, link) }
+                        if app.is_comparing() {
+                            { compare::view(app, link) }
+                        } else {
+                            { shell::story(app, link) }
+                            { picture::scene(app, link) }
+                        }
+                        { record::view(app, link) }
+                        { states::over(app, link) }
+                    </main>
+                }) }
+                { rested(around, || time::panel(app, link)) }
+                { rested(editor, || editor::aside(app, link)) }
             </div>
-            { shell::tabs(app, link) }
-            { dialogs::all(app, link) }
-            { handover::view(app, link) }
-            { tour::view(app, link) }
+            { rested(around, || html! {
+                <>
+                    { shell::tabs(app, link) }
+                    { dialogs::all(app, link) }
+                    { handover::view(app, link) }
+                    { tour::view(app, link) }
+                </>
+            }) }
             <input ref={app.refs.file.clone()} type="file" hidden=true tabindex="-1" aria-hidden="true"
                 onchange={chosen(link)} />
             <div class={classes!("toast", app.toast.is_some().then_some("on"))} role="status">
