@@ -712,7 +712,7 @@ impl App {
             Msg::Sized => {
                 // Before it is painted: a picture that is drawn for another size would be seen for a moment.
                 self.measure();
-                self.paint(0.0);
+                self.paint(0.0, true);
                 return false;
             }
             Msg::Key(event) => return self.key(ctx, &event),
@@ -1157,7 +1157,10 @@ impl App {
         if self.layout_due && self.refs.scene.cast::<HtmlElement>().is_some() {
             self.measure();
         }
-        self.paint(dt_s);
+        let moving = self.playing || self.mode == Mode::Live || self.computing() || self.is_comparing();
+        let tells = now_ms - self.text_ms >= TEXT_MS / PARTS as f64 && (moving || self.text_due);
+        // Where the playhead stands in the tracks can wait for a frame that has nothing to tell.
+        self.paint(dt_s, !(tells && self.playing));
         self.place_playhead();
         if self.address_due.is_some_and(|due| now_ms >= due) {
             self.address_due = None;
@@ -1167,8 +1170,8 @@ impl App {
             self.toast = None;
             self.text_due = true;
         }
-        let moving = self.playing || self.mode == Mode::Live || self.computing() || self.is_comparing();
-        if now_ms - self.text_ms < TEXT_MS / PARTS as f64 || !(moving || self.text_due) {
+        let tells = tells || self.text_due && now_ms - self.text_ms >= TEXT_MS / PARTS as f64;
+        if !tells {
             return false;
         }
         self.text_ms = now_ms;
@@ -1299,7 +1302,7 @@ impl App {
         self.paint_due = true;
     }
 
-    fn paint(&mut self, dt_s: f64) {
+    fn paint(&mut self, dt_s: f64, with_tracks: bool) {
         let moving = self.playing || (self.mode == Mode::Live && self.live.is_on());
         let due = if self.prefs.still {
             self.paint_due && (!moving || self.now_ms - self.still_ms >= STILL_MS)
@@ -1319,13 +1322,14 @@ impl App {
         };
         self.paint_canvas(dt_s, motion);
         self.beside(|app| app.paint_canvas(dt_s, motion));
-        if let Some(canvas) = self.refs.tracks.cast::<HtmlCanvasElement>()
+        if with_tracks
+            && let Some(canvas) = self.refs.tracks.cast::<HtmlCanvasElement>()
             && let Some((context, _, _)) = fit(&canvas)
             && !self.plot.kinds.is_empty()
         {
             self.paint_tracks(&context, self.hover_s, false);
         }
-        self.paint_due = false;
+        self.paint_due = !with_tracks;
     }
 
     fn paint_canvas(&mut self, dt_s: f64, motion: Motion) {
