@@ -516,7 +516,6 @@ pub struct App {
     track_version: u64,
     plotted: (u64, u32, Mode, Option<usize>),
     layout_due: bool,
-    /// Width and height of the scene when it was last rendered, in CSS pixels.
     sizes: Sizes,
     /// What is new on the page since it was rendered.
     pub news: News,
@@ -1157,10 +1156,9 @@ impl App {
         if self.layout_due && self.refs.scene.cast::<HtmlElement>().is_some() {
             self.measure();
         }
-        let moving = self.playing || self.mode == Mode::Live || self.computing() || self.is_comparing();
-        let tells = now_ms - self.text_ms >= TEXT_MS / PARTS as f64 && (moving || self.text_due);
+        let is_time = now_ms - self.text_ms >= TEXT_MS / PARTS as f64;
         // Where the playhead stands in the tracks can wait for a frame that has nothing to tell.
-        self.paint(dt_s, !(tells && self.playing));
+        self.paint(dt_s, !(is_time && self.playing));
         self.place_playhead();
         if self.address_due.is_some_and(|due| now_ms >= due) {
             self.address_due = None;
@@ -1170,8 +1168,8 @@ impl App {
             self.toast = None;
             self.text_due = true;
         }
-        let tells = tells || self.text_due && now_ms - self.text_ms >= TEXT_MS / PARTS as f64;
-        if !tells {
+        let moving = self.playing || self.mode == Mode::Live || self.computing() || self.is_comparing();
+        if !is_time || !(moving || self.text_due) {
             return false;
         }
         self.text_ms = now_ms;

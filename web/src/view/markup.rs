@@ -24,8 +24,8 @@ struct Plan {
 }
 
 thread_local! {
-    /// The plans of all elements that there were so far, by their texts' places. So many tables would be half as large again
-    /// in the program, where they pack badly; and Yew knows attributes as the same by their place.
+    /// The plans of all elements that there were so far, by their texts' places. As tables in the program they would pack
+    /// badly; and Yew knows attributes as the same by their place.
     static PLANS: RefCell<Vec<Plan>> = const { RefCell::new(Vec::new()) };
 }
 
