@@ -37,8 +37,9 @@ const file = (name) => fetch(new URL(name, import.meta.url), { cache: "no-cache"
   .then((answer) => (answer.ok ? answer.text() : "")).catch(() => "");
 const texts = chinese ? tidegate.chinese() : "";
 const named = `${asked.get("preset") ?? "flash-crowd"} ${asked.get("b") ?? ""}`;
-// All but the first built-in scenario are in a file.
-const presets = /^flash-crowd (?!preset\.)/.test(named) ? "" : tidegate.presets();
+// All but the first built-in scenario are in a file. The page around a frame may ask for any of them and go on: with the file
+// here, what it asks for is done in its order.
+const presets = !embedded && /^flash-crowd (?!preset\.)/.test(named) ? "" : tidegate.presets();
 
 try {
   if (typeof WebAssembly !== "object") throw new Error("no WebAssembly");

@@ -146,6 +146,13 @@ pub enum Use {
     Done(String),
 }
 
+/// Answers a message that cannot be obeyed.
+pub(super) fn refuse(message: &str, origin: &str, reason: &str) {
+    if let Some(message) = embed::read(message) {
+        tell(&embed::answer(&message.id, Err(Fault::new(reason.to_owned()))), origin);
+    }
+}
+
 /// Listens to the page around, if there is one. Only the parent is heard.
 pub(super) fn asked(event: &MessageEvent) -> Option<Msg> {
     let parent = super::window().parent().ok()??;

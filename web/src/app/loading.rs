@@ -1,6 +1,6 @@
 //! Built-in scenarios that are still to be loaded: what needs one waits for the file.
 
-use super::handover::Use;
+use super::handover::{self, Use};
 use super::{App, Do};
 use crate::library;
 use wasm_bindgen::prelude::*;
@@ -29,9 +29,11 @@ impl App {
     /// Takes the file that was loaded and goes on, or says that there is none.
     pub(super) fn shelve(&mut self, ctx: &Context<Self>, file: &str, then: Do) {
         if library::learn(file) {
-            self.obey(ctx, then);
-        } else {
-            self.say(self.words().no_presets.to_owned(), 8000.0);
+            return self.obey(ctx, then);
+        }
+        self.say(self.words().no_presets.to_owned(), 8000.0);
+        if let Do::Hand(handover::Do::Asked(message, origin)) = &then {
+            handover::refuse(message, origin, "preset: the built-in scenarios could not be loaded");
         }
     }
 }
