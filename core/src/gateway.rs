@@ -788,7 +788,13 @@ impl Gateway {
         }
         let stage = &mut self.stages[at];
         let (slot, waited) = match stage.take(&mut self.jobs, now)? {
-            Next::Started(slot, waited) => (slot, waited),
+            Next::Started(slot, waited) => {
+                if !stage.may_start() {
+                    // It need not be asked again until a worker is free.
+                    self.dirty &= !(1 << at);
+                }
+                (slot, waited)
+            }
             Next::Shed(slot, cause) => {
                 let (job, class) = (self.jobs.id(slot), self.jobs[slot].class);
                 self.shed(slot, cause);

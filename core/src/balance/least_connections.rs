@@ -25,7 +25,7 @@ impl LeastConnections {
     pub(super) fn emptiest(&mut self, servers: &Servers) -> Option<ServerId> {
         let open = servers.open();
         let at = if open.len() <= search::FEW {
-            search::fewest_of_few(open, self.next)
+            servers.next_idle(self.next).or_else(|| search::fewest_of_few(open, self.next))
         } else {
             self.emptiest_of_many(open)
         }?;

@@ -94,9 +94,6 @@ pub(super) fn fewest_of_few(open: &[u32], start: usize) -> Option<usize> {
         for (at, &n) in piece.iter().enumerate() {
             if n < fewest {
                 (best, fewest) = (first + at, n);
-                if n == 0 {
-                    return Some(best);
-                }
             }
         }
     }

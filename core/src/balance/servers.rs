@@ -97,6 +97,8 @@ pub struct Servers {
     each: Vec<Server>,
     /// Jobs in flight of a server that may be picked, [`SHUT`] for one that may not.
     open: Vec<u32>,
+    /// Of the first 64 servers, those that may be picked and have nothing to do, as bits.
+    idle: u64,
     /// Jobs in flight over weight; infinite for one that may not be picked.
     per_weight: Vec<f64>,
     /// `by_class[server * classes + class]`: jobs in flight.
@@ -126,6 +128,7 @@ impl Servers {
         let mut servers = Self {
             each: Vec::new(),
             open: Vec::new(),
+            idle: 0,
             per_weight: Vec::new(),
             by_class: Vec::new(),
             kinds,
@@ -224,6 +227,14 @@ impl Servers {
     #[inline]
     pub fn open(&self) -> &[u32] {
         &self.open
+    }
+
+    /// Of at most 64 servers, the first that may be picked and has nothing to do, from `start` on and round to it again.
+    #[inline]
+    pub(super) fn next_idle(&self, start: usize) -> Option<usize> {
+        // Turned, not parted: which side it is on cannot be foreseen.
+        let turned = self.idle.rotate_right(start as u32);
+        (turned != 0).then_some((start + turned.trailing_zeros() as usize) % 64)
     }
 
     /// Jobs in flight over the configured weight of each server that may be picked, infinite at the others. Kept for
@@ -354,6 +365,9 @@ impl Servers {
                 if open == SHUT { f64::INFINITY } else { f64::from(s.in_flight) / s.weight };
         }
         let had = core::mem::replace(&mut self.open[at], open);
+        if let Some(bit) = 1_u64.checked_shl(at as u32) {
+            self.idle = if open == 0 { self.idle | bit } else { self.idle & !bit };
+        }
         if (had == SHUT) != (open == SHUT) {
             self.with_room = if open == SHUT { self.with_room - 1 } else { self.with_room + 1 };
         }
@@ -375,6 +389,7 @@ pub enum Left {
 mod tests {
     use super::super::tests::{servers, spec};
     use super::*;
+    use crate::unit::mix;
 
     #[test]
     fn counts_in_flight_by_class_and_kind_add_up() {
@@ -410,6 +425,28 @@ mod tests {
         three.set_bar(ServerId(1), bar::DRAINING, true);
         check(&three, &[0, 1, 2], "draining is not lifted");
         three.set_up(ServerId(9), false);
+    }
+
+    #[test]
+    fn the_next_idle_server_is_the_one_that_a_search_finds() {
+        for n in [1, 3, 63, 64] {
+            let mut servers = servers(n, 2);
+            for step in 0..600_u64 {
+                let server = ServerId((mix(step) % n as u64) as u16);
+                match mix(step ^ 77) % 8 {
+                    0 => servers.set_up(server, !mix(step ^ 3).is_multiple_of(3)),
+                    1 => servers.set_max_in_flight(server, Some((mix(step ^ 4) % 3) as u32)),
+                    2..5 if servers.get(server).in_flight > 0 => {
+                        servers.left(server, ClassId(0), Left::Answered);
+                    }
+                    _ if servers.has_room(server) => servers.sent(server, ClassId(0)),
+                    _ => {}
+                }
+                let start = (step % (n as u64 + 1)) as usize;
+                let want = (start..n).chain(0..start).find(|&at| servers.open()[at] == 0);
+                assert_eq!(servers.next_idle(start), want, "{n} servers from {start} at step {step}");
+            }
+        }
     }
 
     #[test]

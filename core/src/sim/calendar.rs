@@ -5,7 +5,6 @@
 
 use crate::id::JobId;
 use crate::time::Instant;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// Order of events at the same instant: what ends comes first, what begins comes last.
@@ -133,6 +132,13 @@ impl Next {
         time(self.key)
     }
 
+    /// Whether it comes after everything of a rank at an instant.
+    #[inline]
+    pub(crate) const fn is_after(self, at: Instant, rank: u8) -> bool {
+        // In one comparison: which part of it decides cannot be foreseen.
+        self.key >= (at.as_nanos() as Key) << 64 | (rank as Key + 1) << 56
+    }
+
     /// Its rank; above all others if there is none.
     #[inline]
     pub(crate) const fn rank(self) -> u8 {
@@ -140,32 +146,80 @@ impl Next {
     }
 }
 
-/// A binary heap on (time, rank, sequence), and beside it the next arrival of each class.
+/// Keys that are kept in a [`Tournament`], as events and as arrivals: a scenario has no more classes.
+const FEW: usize = 16;
+
+/// The first of a few keys: a tree of matches. A key that changes plays again those between it and the top, four, and no
+/// branch depends on how they end, as nobody could foresee it.
+#[derive(Clone, Debug)]
+struct Tournament {
+    /// The first of all at 1, the seats from [`FEW`] on; at `n` the earlier of those at `2 n` and `2 n + 1`.
+    keys: [Key; 2 * FEW],
+}
+
+impl Tournament {
+    const fn new() -> Self {
+        Self { keys: [NEVER; 2 * FEW] }
+    }
+
+    #[inline]
+    const fn first(&self) -> Key {
+        self.keys[1]
+    }
+
+    /// The key at a seat.
+    const fn at(&self, seat: usize) -> Key {
+        self.keys[FEW + seat % FEW]
+    }
+
+    #[inline]
+    fn set(&mut self, seat: usize, key: Key) {
+        let (mut at, mut first) = (FEW + seat % FEW, key);
+        self.keys[at] = key;
+        for _ in 0..FEW.ilog2() {
+            first = first.min(self.keys[at ^ 1]);
+            at /= 2;
+            self.keys[at] = first;
+        }
+    }
+}
+
+/// The events to come, least (time, rank, sequence) first, and beside them the next arrival of each class, of which there is
+/// one at any time.
 ///
-/// Ours rather than the library's because the simulator nearly always enters one event for each it takes, and
-/// [`Calendar::pop`] leaves the hole at the root open for it: one walk instead of two. Arrivals stay out of the heap
-/// because there is one a class at any time: the least of a few numbers is found faster than a place in a heap.
+/// Few events stand in a [`Tournament`], many in a binary heap. Ours rather than the library's because the simulator nearly
+/// always enters one event for each it takes, and [`Calendar::pop`] leaves the hole at the root open for it: one walk
+/// instead of two.
 #[derive(Clone, Debug)]
 pub(crate) struct Calendar {
+    /// The next arrival of each class. Its lowest bits say whose it is.
+    arrivals: Tournament,
+    /// The first of the other events, or [`NEVER`].
+    first: Key,
+    /// Few events by their seats. The lowest bits of a key say which it has.
+    few: Tournament,
+    seated: [Entry; FEW],
+    /// Seats that are free, as bits.
+    free: u16,
+    /// All events, if they are too many.
     heap: Vec<Entry>,
-    /// Whether the root is a hole left by `pop`.
+    /// Whether the root of the heap is a hole left by `pop`.
     hole: bool,
     sequence: u64,
-    /// The next arrival of each class, or [`NEVER`].
-    arrivals: Vec<Key>,
-    /// The first of them. Its lowest bits say whose it is.
-    first_arrival: Key,
 }
 
 impl Calendar {
     /// An empty one.
-    pub(crate) fn new(classes: usize) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
+            arrivals: Tournament::new(),
+            first: NEVER,
+            few: Tournament::new(),
+            seated: [Entry { at: 0, order: 0, detail: 0 }; FEW],
+            free: u16::MAX,
             heap: Vec::new(),
             hole: false,
             sequence: 0,
-            arrivals: vec![NEVER; classes],
-            first_arrival: NEVER,
         }
     }
 
@@ -191,35 +245,53 @@ impl Calendar {
 
     #[inline(always)]
     fn enter(&mut self, entry: Entry) {
+        if self.free == 0 {
+            return self.enter_heap(entry);
+        }
+        let seat = self.free.trailing_zeros() as usize % FEW;
+        self.free &= self.free - 1;
+        self.seated[seat] = entry;
+        self.few.set(seat, entry.key() >> KIND_BITS << KIND_BITS | seat as Key);
+        self.first = self.few.first();
+    }
+
+    /// Enters one of many events, or the first that is one too many.
+    #[inline(never)]
+    fn enter_heap(&mut self, entry: Entry) {
+        if self.heap.is_empty() {
+            // In order is a heap, too.
+            self.heap.extend(self.seated);
+            self.heap.sort_unstable_by_key(Entry::key);
+        }
         if self.hole {
             self.hole = false;
-            self.sink(entry);
+            sink(&mut self.heap, entry);
         } else {
             self.heap.push(entry);
             let last = self.heap.len() - 1;
             rise(&mut self.heap, last, entry);
         }
+        self.first = self.heap[0].key();
     }
 
     /// Enters the next arrival of a class, in place of the one that was entered before.
     #[inline]
     pub(crate) fn set_arrival(&mut self, class: usize, at: Option<Instant>) {
         let order = self.order(Rank::Arrival) | class as u64;
-        self.arrivals[class] = at.map_or(NEVER, |at| (at.as_nanos() as u128) << 64 | order as u128);
-        self.first_arrival = self.arrivals.iter().fold(NEVER, |first, &key| first.min(key));
+        self.arrivals.set(class, at.map_or(NEVER, |at| (at.as_nanos() as u128) << 64 | order as u128));
     }
 
     /// The arrival that a class expects.
     pub(crate) fn arrival(&self, class: usize) -> Option<Instant> {
-        let key = self.arrivals[class];
+        let key = self.arrivals.at(class);
         (key != NEVER).then(|| time(key))
     }
 
-    /// The next event, there or not. Looks past an open hole without closing it.
+    /// The next event, there or not.
     #[inline]
     pub(crate) fn peek(&self) -> Next {
-        let (heap, arrival) = (self.heap_key(), self.first_arrival);
-        Next { key: heap.min(arrival), arrives: arrival < heap }
+        let (event, arrival) = (self.first, self.arrivals.first());
+        Next { key: event.min(arrival), arrives: arrival < event }
     }
 
     /// Takes the next event, which was [peeked](Self::peek) at after the last was entered.
@@ -228,12 +300,35 @@ impl Calendar {
         if next.arrives {
             return Some((next.at(), What::Arrival { class: next.key as u8 }));
         }
-        if self.hole {
-            self.fill();
+        if next.key == NEVER {
+            return None;
         }
-        let first = *self.heap.first()?;
-        self.hole = true;
+        let first = if self.heap.is_empty() { self.pop_few() } else { self.pop_heap() };
         Some((Instant::from_nanos(first.at), What::unpack(first.order, first.detail)))
+    }
+
+    #[inline]
+    fn pop_few(&mut self) -> Entry {
+        let seat = self.first as usize % FEW;
+        self.free |= 1 << seat;
+        self.few.set(seat, NEVER);
+        self.first = self.few.first();
+        self.seated[seat]
+    }
+
+    #[inline(never)]
+    fn pop_heap(&mut self) -> Entry {
+        self.fill();
+        if self.heap.len() <= FEW / 2 {
+            // They are few again.
+            (self.few, self.free) = (Tournament::new(), u16::MAX);
+            core::mem::take(&mut self.heap).into_iter().for_each(|entry| self.enter(entry));
+            return self.pop_few();
+        }
+        let key = |at: usize| self.heap.get(at).map_or(NEVER, Entry::key);
+        self.first = key(1).min(key(2));
+        self.hole = true;
+        self.heap[0]
     }
 
     /// About how many bytes it takes.
@@ -249,40 +344,32 @@ impl Calendar {
         order
     }
 
-    /// The first event of the heap, past an open hole; [`NEVER`] if there is none.
-    #[inline]
-    fn heap_key(&self) -> Key {
-        let key = |at: usize| self.heap.get(at).map_or(NEVER, Entry::key);
-        if self.hole { key(1).min(key(2)) } else { key(0) }
-    }
-
     /// Closes the hole at the root with the last entry.
     fn fill(&mut self) {
-        self.hole = false;
-        if let Some(last) = self.heap.pop()
+        if core::mem::take(&mut self.hole)
+            && let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
-            self.sink(last);
+            sink(&mut self.heap, last);
         }
     }
+}
 
-    /// Puts `entry` in place of the root: the hole goes down to a leaf, and the entry up from there. It seldom
-    /// goes far, as what is entered is mostly later than what is there.
-    #[inline]
-    fn sink(&mut self, entry: Entry) {
-        let heap = self.heap.as_mut_slice();
-        let (mut at, mut child) = (0, 1);
-        while let Some([left, right]) = heap.get(child..child + 2) {
-            child += usize::from(right.key() < left.key());
-            heap[at] = heap[child];
-            (at, child) = (child, 2 * child + 1);
-        }
-        if let Some(&only) = heap.get(child) {
-            heap[at] = only;
-            at = child;
-        }
-        rise(heap, at, entry);
+/// Puts `entry` in place of the root of a heap: the hole goes down to a leaf, and the entry up from there. It seldom
+/// goes far, as what is entered is mostly later than what is there.
+#[inline]
+fn sink(heap: &mut [Entry], entry: Entry) {
+    let (mut at, mut child) = (0, 1);
+    while let Some([left, right]) = heap.get(child..child + 2) {
+        child += usize::from(right.key() < left.key());
+        heap[at] = heap[child];
+        (at, child) = (child, 2 * child + 1);
     }
+    if let Some(&only) = heap.get(child) {
+        heap[at] = only;
+        at = child;
+    }
+    rise(heap, at, entry);
 }
 
 /// Moves `entry` from the free place `at` up to where it belongs.
@@ -304,6 +391,24 @@ mod tests {
     use super::*;
     use crate::unit::mix;
 
+    #[test]
+    fn the_earliest_arrival_of_all_classes_is_next() {
+        let mut calendar = Calendar::new();
+        let mut expected = [None; FEW];
+        for n in 0..2_000_u64 {
+            let class = (mix(n) % FEW as u64) as usize;
+            let at = (!mix(n ^ 5).is_multiple_of(7)).then(|| Instant::from_nanos(mix(n ^ 9) % 1_000_000));
+            calendar.set_arrival(class, at);
+            expected[class] = at;
+            let first = expected.iter().flatten().min();
+            assert_eq!(calendar.peek().at(), first.copied().unwrap_or(Instant::NEVER));
+            assert_eq!(calendar.arrival(class), at);
+            if let Some((at, What::Arrival { class })) = calendar.pop(calendar.peek()) {
+                assert_eq!(expected[usize::from(class)], Some(at));
+            }
+        }
+    }
+
     fn number(what: What) -> u32 {
         let What::Timed(n) = what else { panic!("the test enters timed events") };
         n
@@ -311,7 +416,7 @@ mod tests {
 
     #[test]
     fn equal_times_leave_by_rank_then_in_the_order_entered() {
-        let mut calendar = Calendar::new(0);
+        let mut calendar = Calendar::new();
         let at = Instant::from_nanos(5);
         for (n, rank) in
             [Rank::Arrival, Rank::Control, Rank::Completion, Rank::Completion].into_iter().enumerate()
@@ -324,13 +429,17 @@ mod tests {
         assert_eq!(order, [9, 2, 3, 1, 0]);
     }
 
-    /// Against a sorted list, with pushes and pops mixed so that the open hole is used and closed.
+    /// Against a sorted list, with pushes and pops mixed so that the open hole is used and closed, and events become many and
+    /// few again.
     #[test]
     fn random_traffic_leaves_in_order() {
-        let mut calendar = Calendar::new(0);
+        let mut calendar = Calendar::new();
         let mut list: Vec<(u64, u64)> = Vec::new();
+        let (mut most, mut emptied) = (0, 0);
         for n in 0..4_000_u64 {
-            if mix(n) % 5 < 3 {
+            let entered = if n % 200 < 80 { 4 } else { 1 };
+            most = most.max(list.len());
+            if mix(n) % 5 < entered {
                 let at = mix(n ^ 77) % 1_000;
                 calendar.push(Instant::from_nanos(at), Rank::Control, What::Timed(n as u32));
                 list.push((at, n));
@@ -341,7 +450,9 @@ mod tests {
                 assert_eq!(next.at().as_nanos(), want.map_or(u64::MAX, |(at, _)| at));
                 let got = calendar.pop(next).map(|(at, what)| (at.as_nanos(), u64::from(number(what))));
                 assert_eq!(got, want, "after {n} steps");
+                emptied += u32::from(want.is_none());
             }
         }
+        assert!(most > 2 * FEW && emptied > 10, "at most {most} events, {emptied} times none");
     }
 }

@@ -5,10 +5,10 @@
 
 use super::calendar::{Rank, What};
 use super::clients::Clients;
-use super::law::Law;
+use super::law::{Law, Works};
 use super::proportion::Watch;
 use super::server::{self, Guest};
-use super::{Simulation, Task};
+use super::{Simulation, Task, WORK};
 use crate::id::{ClassId, ServerId};
 use crate::scenario::v1::LoadV1;
 use crate::scenario::{Scenario, StageSpec, Work};
@@ -83,7 +83,7 @@ impl Simulation {
         self.gateway.reconfigure(now, after).expect("checked: a version that may follow the one before");
         for (class, (was, is)) in before.classes.iter().zip(&after.classes).enumerate() {
             let kind = &mut self.kinds[class];
-            kind.service = Law::new(&is.service);
+            kind.service = Works::new(&is.service, WORK);
             kind.deadline = is.deadline;
             kind.size = is.size.as_ref().map(Law::of_size);
             kind.retry = is.retry.as_ref().map(|retry| (retry.times, Law::new(&retry.after)));

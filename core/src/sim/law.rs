@@ -3,7 +3,7 @@
 //! Every law draws by inversion, so that a larger random number always means a longer time: two scenarios
 //! that differ in one law stay comparable request by request.
 
-use super::random::Stream;
+use super::random::{Stream, nth};
 use crate::measure::normal_quantile;
 use crate::scenario::v1::{LawV1, SizeV1};
 use crate::time::Duration;
@@ -112,8 +112,61 @@ impl Law {
                 min_ns * libm::pow((1.0 - u) + u * floor, exponent)
             }
         };
-        // To the nearest nanosecond; the cast saturates.
-        Duration::from_nanos((ns + 0.5) as u64)
+        nearest(ns)
+    }
+}
+
+/// To the nearest nanosecond; the cast saturates.
+#[inline]
+fn nearest(ns: f64) -> Duration {
+    Duration::from_nanos((ns + 0.5) as u64)
+}
+
+/// How many of the requests that come next have their work drawn at once.
+const AHEAD: usize = 8;
+
+/// The work of the requests of one class. That of those that are numbered one after another is drawn eight at a time, which
+/// takes little longer than two that wait for each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Works {
+    law: Law,
+    /// What makes the key of the draw out of that of the request.
+    salt: u64,
+    ahead: [Duration; AHEAD],
+    /// Number of the first of them.
+    from: u64,
+}
+
+impl Works {
+    pub(crate) fn new(wire: &LawV1, salt: u64) -> Self {
+        // No request has a number anywhere near that.
+        Self { law: Law::new(wire), salt, ahead: [Duration::ZERO; AHEAD], from: 1 << 63 }
+    }
+
+    /// The work of the request of this key.
+    pub(crate) fn of(&self, key: u64) -> Duration {
+        self.law.draw(&mut Stream::new(nth(key, self.salt)))
+    }
+
+    /// The work of request `n`, whose key is number `n` below `all`, always the same one.
+    #[inline]
+    pub(crate) fn of_nth(&mut self, all: u64, n: u64) -> Duration {
+        if n.wrapping_sub(self.from) >= AHEAD as u64 {
+            self.draw(all, n);
+        }
+        self.ahead[(n - self.from) as usize % AHEAD]
+    }
+
+    #[inline(never)]
+    fn draw(&mut self, all: u64, from: u64) {
+        self.from = from;
+        let (salt, law) = (self.salt, self.law);
+        let stream = |at: usize| Stream::new(nth(nth(all, from + at as u64), salt));
+        self.ahead = core::array::from_fn(|at| match law {
+            // The usual law is known here, so that eight draws do not wait for each other.
+            Law::Exponential { mean_ns } => nearest(mean_ns * stream(at).exponential()),
+            _ => law.draw(&mut stream(at)),
+        });
     }
 }
 

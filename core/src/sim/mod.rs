@@ -57,7 +57,7 @@ use calendar::{Calendar, Rank, What};
 use census::Census;
 use clients::{Clients, Population};
 use core::fmt;
-use law::Law;
+use law::{Law, Works};
 use places::Places;
 use proportion::Watch;
 use random::{Purpose, Stream, key, nth};
@@ -284,7 +284,7 @@ struct Kind {
     made: u64,
     /// What the keys of its requests are made of.
     key: u64,
-    service: Law,
+    service: Works,
     deadline: Option<Duration>,
     /// Size of what it asks for, if it has one.
     size: Option<Law>,
@@ -371,7 +371,7 @@ impl Simulation {
                 arrivals: Arrivals::new(&class.load, Stream::new(stream_key(Purpose::Arrivals, at)), rows),
                 made: 0,
                 key: stream_key(Purpose::Request, at),
-                service: Law::new(&class.service),
+                service: Works::new(&class.service, WORK),
                 deadline: class.deadline,
                 size: class.size.as_ref().map(Law::of_size),
                 retry: class.retry.as_ref().map(|retry| (retry.times, Law::new(&retry.after))),
@@ -389,7 +389,7 @@ impl Simulation {
             now: Instant::START,
             horizon: Instant::START + scenario.horizon,
             measure_from,
-            calendar: Calendar::new(classes.len()),
+            calendar: Calendar::new(),
             kinds,
             clients: Clients::default(),
             requests: Vec::new(),
@@ -579,7 +579,7 @@ impl Simulation {
     #[inline(always)]
     fn step_before(&mut self, limit: Instant) -> bool {
         let mut next = self.calendar.peek();
-        if self.undrained && (next.at() > self.now || next.rank() > DISPATCH_RANK) {
+        if self.undrained && next.is_after(self.now, DISPATCH_RANK) {
             self.drain();
             // What was dispatched may end before anything that was known of.
             next = self.calendar.peek();
@@ -645,9 +645,11 @@ impl Simulation {
         let kind = &mut self.kinds[at];
         let (recorded, next) = kind.arrivals.take(self.now);
         let key = nth(kind.key, kind.made);
+        // Drawn here although it may never be needed: the request is what it is before any policy sees it.
+        let work = recorded.unwrap_or_else(|| kind.service.of_nth(kind.key, kind.made));
         kind.made += 1;
         self.calendar.set_arrival(at, next);
-        self.request(ClassId(class), key, NO_CLIENT, recorded, 0);
+        self.request(ClassId(class), key, NO_CLIENT, recorded, work, 0);
     }
 
     fn client_asks(&mut self, client: u32) {
@@ -668,17 +670,23 @@ impl Simulation {
         recorded: Option<Duration>,
         tries: u32,
     ) {
-        self.request(class, key, client, recorded, tries);
+        let work = recorded.unwrap_or_else(|| self.kinds[usize::from(class.0)].service.of(key));
+        self.request(class, key, client, recorded, work, tries);
     }
 
     /// A request arrives at the gateway, after so many times before.
     #[inline(always)]
-    fn request(&mut self, class: ClassId, key: u64, client: u32, recorded: Option<Duration>, tries: u32) {
+    fn request(
+        &mut self,
+        class: ClassId,
+        key: u64,
+        client: u32,
+        recorded: Option<Duration>,
+        work: Duration,
+        tries: u32,
+    ) {
         let at = usize::from(class.0);
-        // Drawn here although it may never be needed: the request is what it is before any policy sees it, and
-        // the logarithm is taken while the gateway decides.
         let kind = &self.kinds[at];
-        let work = recorded.unwrap_or_else(|| kind.service.draw(&mut Stream::new(nth(key, WORK))));
         let size = kind.size.as_ref();
         let size = size.map(|law| law.draw(&mut Stream::new(nth(key, SIZE))).as_nanos().max(1));
         let deadline = kind.deadline.map(|length| self.now + length);
