@@ -31,6 +31,21 @@ globalThis.tidegate = {
   handover: () => import("./handover.js"),
   chinese: () => file("./pkg/zh.txt"),
   presets: () => file("./pkg/presets.txt"),
+  // The second part of the program was called and cannot be had: the program stands still in the middle of something.
+  lacking: (reason) => {
+    const note = document.createElement("div");
+    note.className = "boot lacking";
+    note.setAttribute("role", "alertdialog");
+    note.innerHTML = '<div><h1 id="boot-title"></h1><p id="boot-text"></p><button class="button"></button></div>';
+    document.body.append(note);
+    say(chinese ? "程序的一部分未能载入" : "A part of the program could not be loaded",
+      chinese ? `网络恢复后请重新载入；地址栏里的链接保存着当前的场景。(${reason.message})`
+        : `Reload when the network is back; the address keeps the scenario. (${reason.message})`);
+    const again = note.querySelector("button");
+    again.textContent = chinese ? "重新载入" : "Reload";
+    again.addEventListener("click", () => location.reload());
+    again.focus();
+  },
 };
 /** A file of texts, empty if it cannot be had. That of another version is of no use, so the server is asked. */
 const file = (name) => fetch(new URL(name, import.meta.url), { cache: "no-cache" })
@@ -39,13 +54,23 @@ const texts = chinese ? tidegate.chinese() : "";
 const named = `${asked.get("preset") ?? "flash-crowd"} ${asked.get("b") ?? ""}`;
 // All but the first built-in scenario are in a file. The page around a frame may ask for any of them and go on: with the file
 // here, what it asks for is done in its order.
-const presets = !embedded && /^flash-crowd (?!preset\.)/.test(named) ? "" : tidegate.presets();
+const usual = !embedded && /^flash-crowd (?!preset\.)/.test(named);
+const presets = usual ? "" : tidegate.presets();
 
 try {
   if (typeof WebAssembly !== "object") throw new Error("no WebAssembly");
-  const { default: init, run_app } = await import("./pkg/tidegate_web.js");
+  const { default: init, run_app, fetch_later, load_later } = await import("./pkg/tidegate_web.js");
+  // The second part of the program: whoever opens a link, a mode, a comparison or another preset needs it, and whoever touches
+  // the page may. If it cannot be had now, the first call that needs it asks once more, and says so.
+  const more = () => load_later().catch(() => {});
+  const whole = !usual || /^#t/.test(location.hash) || asked.has("mode") || asked.has("b");
+  if (whole) fetch_later().catch(() => {});
   await init({ module_or_path: new URL("./pkg/tidegate_web_bg.wasm", import.meta.url) });
+  if (whole) await more();
   run_app(await texts, await presets);
+  for (const sign of ["pointermove", "pointerdown", "keydown", "focusin", "dragenter"]) {
+    addEventListener(sign, more, { once: true, capture: true, passive: true });
+  }
 } catch (reason) {
   document.getElementById("boot-meter")?.remove();
   const lacking = typeof WebAssembly !== "object";

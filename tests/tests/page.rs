@@ -9,6 +9,65 @@ use tidegate_tests::page::{
     SOON, Site, browser, drop_log, hash_by_command, no_complaints, open, small_log, text,
 };
 
+/// Whether the page has asked for the second part of its program.
+const ASKED_FOR_MORE: &str =
+    "performance.getEntriesByType('resource').some((one) => one.name.endsWith('_later.wasm'))";
+
+#[test]
+#[ignore = "needs a browser and a built page: cargo xtask test"]
+fn whoever_only_watches_loads_no_more_than_the_first_part() {
+    let site = Site::start();
+    let browser = browser();
+    for (fragment, width) in [("", 1440), ("#lang=en&theme=dark&speed=100", 390)] {
+        browser.resize(width, 900).expect("a window");
+        open(&browser, &site, fragment);
+        let played = "document.querySelector('#hash')?.dataset.hash && document.querySelector('#clock').textContent > '0:03'";
+        browser.wait_for(played, SOON).expect("the run is computed, and plays");
+        let asked = browser.run(&format!("return {ASKED_FOR_MORE};"), &[]).expect("a script");
+        assert_eq!(
+            asked,
+            json!(false),
+            "at {fragment:?}: a function named in web/later.txt is needed at once"
+        );
+    }
+    browser.press(" ").expect("Space");
+    browser.wait_for(ASKED_FOR_MORE, SOON).expect("it comes with the first key");
+    no_complaints(&browser);
+}
+
+/// Nothing of the page's own can answer a call whose code is not there, but it must not leave its user without a word.
+#[test]
+#[ignore = "needs a browser and a built page: cargo xtask test"]
+fn a_part_that_cannot_be_had_is_waited_for_or_said() {
+    let site = Site::start();
+    let browser = browser();
+    let share = "document.querySelector('#share').click();";
+
+    // Nobody has touched the page, and a call needs the second part: it waits.
+    open(&browser, &site, "#lang=en&play=0");
+    browser.run(share, &[]).expect("Share");
+    browser.wait_for("document.querySelector('#shared-link')", SOON).expect("it opens");
+    no_complaints(&browser);
+
+    browser.devtools("Network.enable", &json!({})).expect("enabled");
+    browser.devtools("Network.setBypassServiceWorker", &json!({ "bypass": true })).expect("bypassed");
+    browser.devtools("Network.setCacheDisabled", &json!({ "cacheDisabled": true })).expect("disabled");
+    browser.devtools("Network.setBlockedURLs", &json!({ "urls": ["*_later.wasm"] })).expect("blocked");
+    open(&browser, &site, "#lang=en&play=0");
+    browser.run(share, &[]).expect("Share");
+    browser.wait_for("document.querySelector('.lacking')", SOON).expect("it says so");
+    let said = text(&browser, ".lacking");
+    assert!(said.contains("could not be loaded") && said.contains("Reload"), "{said}");
+
+    browser.devtools("Network.setBlockedURLs", &json!({ "urls": [] })).expect("let through");
+    browser.click(".lacking button").expect("Reload");
+    browser
+        .wait_for("!document.querySelector('.lacking') && document.querySelector('#share')", SOON)
+        .expect("up again");
+    browser.run(share, &[]).expect("Share");
+    browser.wait_for("document.querySelector('#shared-link')", SOON).expect("it opens");
+}
+
 #[test]
 #[ignore = "needs a browser and a built page: cargo xtask test"]
 fn it_plays_shares_and_opens_what_it_shared() {

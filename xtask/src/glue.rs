@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::{Result, ensure};
 use wasm_bindgen_cli_support::Output;
+
+use crate::split::STAND_INS;
 
 /// How the names begin that wasm-bindgen makes for what the module imports.
 const IMPORT: &str = "__wbg_";
@@ -36,6 +39,20 @@ pub(crate) fn rewrite(js: &str, names: &BTreeMap<String, String>) -> String {
     out
 }
 
+/// What loads the second part of the program; see [`crate::split`].
+const LATER: &str = include_str!("../js/later.js");
+
+/// `js` of the module `name`, with what loads its second part.
+///
+/// # Errors
+/// When it does not look like what wasm-bindgen writes.
+pub(crate) fn add_later(js: &str, name: &str) -> Result<String> {
+    let imports = format!("\"./{name}_bg.js\": import0,");
+    ensure!(js.matches(&imports).count() == 1, "wasm-bindgen gives a module its imports in another way now");
+    let with = format!("{imports}\n{STAND_INS}: stand_ins,");
+    Ok(js.replace(&imports, &with) + &LATER.replace("NAME", name))
+}
+
 /// Appends `line` to `out`, word by word.
 fn rename(line: &str, names: &BTreeMap<String, String>, out: &mut String) {
     let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
@@ -49,6 +66,15 @@ fn rename(line: &str, names: &BTreeMap<String, String>, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_second_part_is_asked_for_by_the_name_of_the_first() {
+        let js = "const import0 = {};\nreturn {\n__proto__: null,\n\"./page_bg.js\": import0,\n};\n";
+        let js = add_later(js, "page").expect("imports are found");
+        assert!(js.contains("\"./page_bg.js\": import0,\nlater: stand_ins,\n}"), "{js}");
+        assert!(js.contains("./page_later.wasm") && !js.contains("NAME_"), "{js}");
+        assert!(add_later("return { imports };\n", "page").is_err());
+    }
 
     #[test]
     fn whole_names_are_replaced_and_comments_go() {

@@ -18,6 +18,7 @@ mod play;
 mod process;
 mod say;
 mod site;
+mod split;
 mod static_server;
 mod stdlib;
 mod test;

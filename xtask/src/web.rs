@@ -13,7 +13,7 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::toolchain::{Target, WasmToolchain};
 use crate::workspace::Workspace;
-use crate::{files, glue, locals, order, process, say, site};
+use crate::{files, glue, locals, order, process, say, site, split};
 
 /// Names the generated files: `NAME.js` and `NAME_bg.wasm`.
 pub(crate) const MODULE: &str = "tidegate_web";
@@ -23,6 +23,8 @@ const FOR_PROGRAMS: &str = "tidegate";
 pub(crate) const FOR_PROGRAMS_PATH: &str = "/module/tidegate";
 /// The built-in scenario that is part of the page's program.
 const IN_PROGRAM: &str = "flash-crowd";
+/// Which functions of the page are in its second part.
+const LATER: &str = "web/later.txt";
 pub(crate) const PROFILE: &str = "wasm-release";
 
 /// `cargo xtask web`: builds the page, prints what it weighs, and lays it out in `dist` if asked.
@@ -124,33 +126,42 @@ fn preset_line(name: &str, json: &str) -> String {
     format!("{name} {json}\n")
 }
 
-/// Runs wasm-bindgen on `wasm` and brings its output to `www/pkg`, touching only what changed.
+/// Runs wasm-bindgen on `wasm`, splits the module in two and brings all to `www/pkg`, touching only what changed.
 fn generate(workspace: &Workspace, wasm: &Path) -> Result<()> {
     let fresh = workspace.target.join("wasm").join("pkg");
     let stamp = workspace.target.join("wasm").join("pkg.input");
-    let input = files::read(wasm)?;
+    let (input, later) = (files::read(wasm)?, files::read(&workspace.root.join(LATER))?);
     // The copy of the input says what `fresh` was made from. It is as large as the module, but cannot be wrong.
-    if fs::read(&stamp).is_ok_and(|old| old == input) {
+    let made_from = [&later[..], &input].concat();
+    if fs::read(&stamp).is_ok_and(|old| old == made_from) {
         return mirror(&fresh, &workspace.pkg());
     }
     files::remove_folder(&fresh)?;
     let mut output = Bindgen::new()
-        .input_bytes(MODULE, input.clone())
+        .input_bytes(MODULE, input)
         .web(true)?
         .typescript(false)
-        .remove_name_section(true)
         .remove_producers_section(true)
         .generate_output()
         .context("wasm-bindgen could not process the module")?;
     let names = glue::number_imports(&mut output);
     output.emit(&fresh).context("wasm-bindgen could not write the module")?;
     let module = fresh.join(format!("{MODULE}_bg.wasm"));
-    files::write_if_changed(&module, &order::by_likeness(&locals::by_use(&files::read(&module)?)?)?)?;
+    let later = String::from_utf8(later)?;
+    let patterns: Vec<&str> =
+        later.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let is_later = |name: &str| patterns.iter().any(|pattern| split::begins(name, pattern));
+    let ordered = order::by_likeness(&locals::by_use(&files::read(&module)?)?)?;
+    let halves = split::split(&ordered, is_later)?;
+    for (half, suffix) in [(halves.first, "bg"), (halves.second, "later")] {
+        files::write_if_changed(&fresh.join(format!("{MODULE}_{suffix}.wasm")), &half)?;
+    }
     let script = fresh.join(format!("{MODULE}.js"));
     let js = fs::read_to_string(&script).with_context(|| format!("cannot read {}", script.display()))?;
-    files::write_if_changed(&script, glue::rewrite(&js, &names).as_bytes())?;
+    let js = glue::rewrite(&glue::add_later(&js, MODULE)?, &names);
+    files::write_if_changed(&script, js.as_bytes())?;
     mirror(&fresh, &workspace.pkg())?;
-    files::write_if_changed(&stamp, &input)?;
+    files::write_if_changed(&stamp, &made_from)?;
     Ok(())
 }
 
