@@ -40,7 +40,8 @@ pub(crate) struct Halves {
 pub(crate) fn split(wasm: &[u8], is_later: impl Fn(&str) -> bool) -> Result<Halves> {
     let plan = Plan::of(Whole::read(wasm)?, is_later)?;
     // A second module works with the first it was made with and no other: what they share is named after both.
-    let mark = format!("{:016x}", digest(wasm));
+    let cut = plan.later.iter().flat_map(|function| function.to_le_bytes());
+    let mark = format!("{:016x}", digest(wasm.iter().copied().chain(cut)));
     let mut first = Module::new();
     let done = First::new(&plan, &mark).parse_core_module(&mut first, Parser::new(0), wasm);
     done.map_err(|error| anyhow!("cannot write the first part: {error}"))?;
@@ -51,8 +52,8 @@ pub(crate) fn split(wasm: &[u8], is_later: impl Fn(&str) -> bool) -> Result<Halv
 }
 
 /// FNV-1a.
-fn digest(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
@@ -193,6 +194,7 @@ impl<'a> Whole<'a> {
                     }
                     Operator::RefFunc { function_index } | Operator::ReturnCall { function_index } => {
                         self.bound.insert(function_index);
+                        self.callers.entry(function_index).or_default().insert(caller);
                     }
                     _ => {}
                 }
@@ -249,7 +251,9 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     fn of(whole: Whole<'a>, is_later: impl Fn(&str) -> bool) -> Result<Self> {
         ensure!(!whole.names.is_empty(), "the module has no names to tell its parts by");
-        let table = whole.seats.values().next().map_or(0, |seat| seat.table);
+        ensure!(whole.imported > 0, "the module imports nothing, so it has nowhere to import stand-ins");
+        let table = whole.seats.values().next().map(|seat| seat.table);
+        let table = table.ok_or_else(|| anyhow!("the module has no table of functions"))?;
         ensure!(
             whole.seats.values().all(|seat| seat.table == table),
             "there are several tables of functions"
@@ -682,17 +686,20 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_different_programs_do_not_fit() {
-        let [one, other] = [module(true), {
-            let mut other = module(true);
-            let at = other.windows(6).position(|bytes| bytes == b"shared").expect("a name");
-            other[at] = b'S';
-            other
-        }]
-        .map(|wasm| split(&wasm, is_later).expect("splits"));
+    fn halves_of_different_programs_or_cuts_do_not_fit() {
+        let mut other = module(true);
+        let at = other.windows(6).position(|bytes| bytes == b"shared").expect("a name");
+        other[at] = b'S';
+        let one = split(&module(true), is_later).expect("splits");
+        let others = [split(&other, is_later), split(&module(true), |name| name.contains("table"))];
         let (wanted, _, _) = outside(&one.second);
-        let (_, exports, _) = outside(&other.first);
-        assert!(!exports.iter().any(|export| format!(".{export}") == wanted[0]), "{wanted:?} of {exports:?}");
+        for other in others {
+            let (_, exports, _) = outside(&other.expect("splits").first);
+            assert!(
+                !exports.iter().any(|export| format!(".{export}") == wanted[0]),
+                "{wanted:?} of {exports:?}"
+            );
+        }
     }
 
     #[test]

@@ -23,6 +23,14 @@ const FOR_PROGRAMS: &str = "tidegate";
 pub(crate) const FOR_PROGRAMS_PATH: &str = "/module/tidegate";
 /// The built-in scenario that is part of the page's program.
 const IN_PROGRAM: &str = "flash-crowd";
+/// What makes the page's files of the compiler's: another maker makes others.
+const MADE_BY: &[&str] = &[
+    include_str!("glue.rs"),
+    include_str!("../js/later.js"),
+    include_str!("locals.rs"),
+    include_str!("order.rs"),
+    include_str!("split.rs"),
+];
 /// Which functions of the page are in its second part.
 const LATER: &str = "web/later.txt";
 pub(crate) const PROFILE: &str = "wasm-release";
@@ -132,7 +140,7 @@ fn generate(workspace: &Workspace, wasm: &Path) -> Result<()> {
     let stamp = workspace.target.join("wasm").join("pkg.input");
     let (input, later) = (files::read(wasm)?, files::read(&workspace.root.join(LATER))?);
     // The copy of the input says what `fresh` was made from. It is as large as the module, but cannot be wrong.
-    let made_from = [&later[..], &input].concat();
+    let made_from = [MADE_BY.concat().as_bytes(), &later, &input].concat();
     if fs::read(&stamp).is_ok_and(|old| old == made_from) {
         return mirror(&fresh, &workspace.pkg());
     }
