@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 
 /// All that the page may weigh, packed. Raise it only with what it buys.
 const BUDGET: u64 = 450 * 1024;
-/// What of it may stand between a visitor and a page that plays, is changed and shared: all but [`LATER`].
+/// What of it may stand between a visitor and a page that plays: all but [`LATER`].
 const FIRST_BUDGET: u64 = 350 * 1024;
 /// The second part of the page's program; see [`crate::split`].
 const LATER: &str = "pkg/tidegate_web_later.wasm";
@@ -229,7 +229,7 @@ pub(crate) fn table(assets: &[Asset]) -> String {
 fn weights(assets: &[Asset]) -> [(&'static str, u64, u64); 2] {
     let all = sum(assets, |a| a.brotli);
     let later = sum(assets, |a| if a.name == LATER { a.brotli } else { 0 });
-    [("until the page can be used", all - later, FIRST_BUDGET), ("all of it", all, BUDGET)]
+    [("until the page plays", all - later, FIRST_BUDGET), ("all of it", all, BUDGET)]
 }
 
 /// A row a file, under a heading, and their sum.
