@@ -218,6 +218,22 @@ mod tests {
     }
 
     #[test]
+    fn work_that_is_drawn_ahead_is_that_of_its_request() {
+        let (all, salt) = (key(7, 0, Purpose::Request, 2), 0x10);
+        for wire in [
+            LawV1::Exponential { mean_us: 10_000 },
+            LawV1::Erlang { mean_us: 10_000, k: 3 },
+            LawV1::Constant { mean_us: 10 },
+        ] {
+            let mut works = Works::new(&wire, salt);
+            // One after another, not from the first on, and back again, as a run does that begins anew from a snapshot.
+            for n in (0..40).chain([1_000, 1_003, 17, 16, 1 << 40]) {
+                assert_eq!(works.of_nth(all, n), works.of(nth(all, n)), "{wire:?}, request {n}");
+            }
+        }
+    }
+
+    #[test]
     fn the_bounded_pareto_law_has_its_mean_at_any_tail_index() {
         // The mean of draws converges slowly, so integrate the inverse distribution instead.
         for (alpha, ratio) in [(0.7, 1e3), (1.0, 1e3), (1.3, 1e4), (2.0, 1e9)] {
