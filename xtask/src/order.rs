@@ -83,7 +83,7 @@ fn rows(body: &FunctionBody<'_>) -> Result<Vec<u64>> {
 }
 
 /// A number for some bytes (FNV-1a), the same with every compiler.
-fn number(bytes: &[u8]) -> u64 {
+pub(crate) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

@@ -21,6 +21,8 @@ use wasmparser::{
     Operator, Parser, Payload, TableSectionReader, TableType, TypeRef, TypeSectionReader,
 };
 
+use crate::order;
+
 /// What the first module imports the functions from that stand in for those of the second, by their places in the table.
 pub(crate) const STAND_INS: &str = "later";
 /// The name under which the first module exports its table of functions.
@@ -40,8 +42,8 @@ pub(crate) struct Halves {
 pub(crate) fn split(wasm: &[u8], is_later: impl Fn(&str) -> bool) -> Result<Halves> {
     let plan = Plan::of(Whole::read(wasm)?, is_later)?;
     // A second module works with the first it was made with and no other: what they share is named after both.
-    let cut = plan.later.iter().flat_map(|function| function.to_le_bytes());
-    let mark = format!("{:016x}", digest(wasm.iter().copied().chain(cut)));
+    let cut: Vec<u8> = plan.later.iter().flat_map(|function| function.to_le_bytes()).collect();
+    let mark = format!("{:016x}", order::number(&[wasm, &cut].concat()));
     let mut first = Module::new();
     let done = First::new(&plan, &mark).parse_core_module(&mut first, Parser::new(0), wasm);
     done.map_err(|error| anyhow!("cannot write the first part: {error}"))?;
@@ -49,13 +51,6 @@ pub(crate) fn split(wasm: &[u8], is_later: impl Fn(&str) -> bool) -> Result<Halv
     let done = Second::new(&plan).write(&mark, &mut second);
     done.map_err(|error| anyhow!("cannot write the second part: {error}"))?;
     Ok(Halves { first: first.finish(), second: second.finish() })
-}
-
-/// FNV-1a.
-fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 /// What there is in a module.
