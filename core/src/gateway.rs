@@ -399,7 +399,7 @@ impl Gateway {
 
     /// Whether [`poll`](Self::poll) may have something to say now; if not, it need not be called.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn may_decide(&self, now: Instant) -> bool {
         let is_due = |&Reverse((at, ..)): &Expiry| at <= now;
         self.dirty != 0 || self.timed || self.expiries.peek().is_some_and(is_due)
@@ -410,7 +410,7 @@ impl Gateway {
     ///
     /// May be early (the job has left since), never late.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn poll_at(&self) -> Option<Instant> {
         let deadline = self.expiries.peek().map(|&Reverse((at, ..))| at);
         if self.timed { self.next_at(deadline) } else { deadline }
@@ -711,13 +711,13 @@ impl Gateway {
     }
 
     /// Whether a worker of the stage that is free could begin: at the serving stage, a server must have room.
-    #[inline]
+    #[inline(always)]
     fn can_start(&self, stage: usize) -> bool {
         !self.stages[stage].serving || self.any_room()
     }
 
     /// Whether a server may be sent a job.
-    #[inline]
+    #[inline(always)]
     fn any_room(&self) -> bool {
         match self.balancing.as_slice() {
             [only] => only.servers().any_room(),
@@ -887,6 +887,8 @@ impl Gateway {
     }
 
     /// Lets time do its part at every stage.
+    // Out of the way of runs without a controller.
+    #[inline(never)]
     fn tick(&mut self, now: Instant) {
         let mut changed = false;
         for balancing in &mut self.balancing {

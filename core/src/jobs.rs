@@ -150,6 +150,7 @@ impl Jobs {
     }
 
     /// The slot of a job that is still here.
+    #[inline(always)]
     pub(crate) fn find(&self, id: JobId) -> Option<u32> {
         let job = self.table.get(id.slot as usize)?;
         (job.generation == id.generation && job.place != Place::Gone).then_some(id.slot)

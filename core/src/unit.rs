@@ -84,6 +84,7 @@ impl Chance {
 
 /// `SplitMix64`'s finaliser (Steele, Lea and Flood 2014): a bijection that scatters 64 bits.
 #[must_use]
+#[inline(always)]
 pub const fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -221,7 +221,7 @@ macro_rules! controls {
                 match self { $(Self::$arm(control) => control.on_take(now, taken, draw),)* }
             }
 
-            #[inline]
+            #[inline(always)]
             fn on_departure(&mut self, now: Instant, level: u8, queue: Queue<'_>) {
                 if let Self::TailDrop(_) = self {
                     return;

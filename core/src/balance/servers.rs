@@ -356,7 +356,7 @@ impl Servers {
     }
 
     /// Enters a server into the lists that balancers search.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, at: usize) {
         let s = &self.each[at];
         let open = if s.in_flight < s.bound { s.in_flight } else { SHUT };

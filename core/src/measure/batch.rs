@@ -97,7 +97,7 @@ impl BatchMeans {
     }
 
     /// Takes the next duration, in nanoseconds.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, ns: u64) {
         self.sum += u128::from(ns);
         self.lacking -= 1;

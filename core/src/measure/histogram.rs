@@ -66,7 +66,7 @@ impl Histogram {
     }
 
     /// Records one duration.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, ns: u64) {
         self.count += 1;
         self.sum += u128::from(ns);

@@ -112,9 +112,10 @@ impl Levels {
     /// The correction for size, paper S's lambda on arrival at a stage: as many levels as there are limits above
     /// `size`; 0 for an unknown one.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn correction(&self, size: Option<u64>) -> u8 {
-        size.map_or(0, |size| self.size_limits.iter().filter(|&&limit| size < limit).count() as u8)
+        let Some(size) = size else { return 0 };
+        self.size_limits.iter().filter(|&&limit| size < limit).count() as u8
     }
 
     /// The level of a class's request at a stage without and with its correction for size, none above the top.

@@ -47,10 +47,24 @@ macro_rules! presets {
             look_for: $look_for,
         }),*];
 
+        /// Name and title of each.
+        // Apart from `ALL`, as is what follows: a program that shows no more of them, as the page at first, does not carry
+        // the rest.
+        pub static TITLES: &[(&str, &str)] = &[$(($name, $title)),*];
+
         /// Name and file of each.
         static FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../presets/", $name, ".json")))),*];
     };
 }
+
+/// The title of a preset.
+#[must_use]
+pub fn title(name: &str) -> Option<&'static str> {
+    TITLES.iter().find(|(known, _)| *known == name).map(|&(_, title)| title)
+}
+
+/// What to look for in the first of [`ALL`].
+pub const FIRST_LOOK_FOR: &str = ALL[0].look_for;
 
 /// The file of the first of [`ALL`].
 pub const FIRST: &str = include_str!("../../presets/flash-crowd.json");

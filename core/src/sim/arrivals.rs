@@ -238,7 +238,7 @@ fn mean_gap_ns(rate_per_s: f64) -> Option<f64> {
 }
 
 /// An exponential length; at least a nanosecond, so that time always moves on.
-#[inline]
+#[inline(always)]
 fn length(mean_ns: f64, gaps: &mut Exponentials) -> Duration {
     Duration::from_nanos(((mean_ns * gaps.next() + 0.5) as u64).max(1))
 }

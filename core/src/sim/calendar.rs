@@ -54,7 +54,7 @@ const LAST: u64 = (1 << 48) - (1 << 16);
 
 impl What {
     /// Kind and detail as numbers.
-    #[inline]
+    #[inline(always)]
     const fn pack(self) -> (u64, u64) {
         match self {
             Self::Completion(job) => (0, (job.generation as u64) << 32 | job.slot as u64),
@@ -238,7 +238,7 @@ impl Calendar {
     }
 
     /// Enters an event other than an arrival.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, at: Instant, rank: Rank, what: What) {
         let (kind, detail) = what.pack();
         let entry = Entry { at: at.as_nanos(), order: self.order(rank) | kind, detail };
@@ -277,7 +277,7 @@ impl Calendar {
     }
 
     /// Enters the next arrival of a class, in place of the one that was entered before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set_arrival(&mut self, class: usize, at: Option<Instant>) {
         let order = self.order(Rank::Arrival) | class as u64;
         self.arrivals.set(class, at.map_or(NEVER, |at| (at.as_nanos() as u128) << 64 | order as u128));
@@ -309,7 +309,7 @@ impl Calendar {
         Some((Instant::from_nanos(first.at), What::unpack(first.order, first.detail)))
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop_few(&mut self) -> Entry {
         let seat = self.first as usize % FEW;
         self.free |= 1 << seat;

@@ -27,14 +27,14 @@ impl Census {
     }
 
     /// One comes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn come(&mut self, now: Instant) {
         self.here += 1;
         self.sum = self.sum.wrapping_sub(self.moment(now));
     }
 
     /// One leaves.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn leave(&mut self, now: Instant) {
         self.here -= 1;
         self.sum = self.sum.wrapping_add(self.moment(now));

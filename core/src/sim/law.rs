@@ -98,22 +98,32 @@ impl Law {
     pub(crate) fn draw(&self, stream: &mut Stream) -> Duration {
         let ns = match *self {
             Self::Constant { ns } => return Duration::from_nanos(ns),
-            Self::Exponential { mean_ns } => mean_ns * stream.exponential(),
-            Self::Uniform { min_ns, span_ns } => min_ns + span_ns * stream.open01(),
-            Self::Erlang { phase_ns, k } => (0..k).map(|_| stream.exponential()).sum::<f64>() * phase_ns,
+            Self::Exponential { mean_ns } => mean_ns * exponential(stream),
+            Self::Uniform { min_ns, span_ns } => min_ns + span_ns * open01(stream),
+            Self::Erlang { phase_ns, k } => (0..k).map(|_| exponential(stream)).sum::<f64>() * phase_ns,
             Self::Hyperexponential { p, means_ns } => {
-                let branch = usize::from(stream.open01() >= p);
-                means_ns[branch] * stream.exponential()
+                let branch = usize::from(open01(stream) >= p);
+                means_ns[branch] * exponential(stream)
             }
-            Self::Lognormal { mu, sigma } => libm::exp(mu + sigma * normal_quantile(stream.open01())),
+            Self::Lognormal { mu, sigma } => libm::exp(mu + sigma * normal_quantile(open01(stream))),
             Self::Pareto { min_ns, floor, exponent } => {
                 // (1 - u) + u floor, not 1 - u (1 - floor): the latter rounds to 0 in the far tail.
-                let u = stream.open01();
+                let u = open01(stream);
                 min_ns * libm::pow((1.0 - u) + u * floor, exponent)
             }
         };
         nearest(ns)
     }
+}
+
+// One copy of each for the laws that are drawn from one at a time.
+
+fn exponential(stream: &mut Stream) -> f64 {
+    stream.exponential()
+}
+
+fn open01(stream: &mut Stream) -> f64 {
+    stream.open01()
 }
 
 /// To the nearest nanosecond; the cast saturates.
@@ -161,12 +171,14 @@ impl Works {
     fn draw(&mut self, all: u64, from: u64) {
         self.from = from;
         let (salt, law) = (self.salt, self.law);
-        let stream = |at: usize| Stream::new(nth(nth(all, from + at as u64), salt));
-        self.ahead = core::array::from_fn(|at| match law {
-            // The usual law is known here, so that eight draws do not wait for each other.
-            Law::Exponential { mean_ns } => nearest(mean_ns * stream(at).exponential()),
-            _ => law.draw(&mut stream(at)),
-        });
+        for (at, ahead) in self.ahead.iter_mut().enumerate() {
+            let mut stream = Stream::new(nth(nth(all, from + at as u64), salt));
+            *ahead = match law {
+                // The usual law is known here, so that eight draws do not wait for each other.
+                Law::Exponential { mean_ns } => nearest(mean_ns * stream.exponential()),
+                _ => law.draw(&mut stream),
+            };
+        }
     }
 }
 

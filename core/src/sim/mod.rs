@@ -633,7 +633,7 @@ impl Simulation {
     }
 
     /// Counts an event and folds it into the digest.
-    #[inline]
+    #[inline(always)]
     fn note(&mut self, kind: u64, detail: u64) {
         self.events += 1;
         self.fold(self.now.as_nanos(), (kind << 56) | detail);
@@ -687,8 +687,10 @@ impl Simulation {
     ) {
         let at = usize::from(class.0);
         let kind = &self.kinds[at];
-        let size = kind.size.as_ref();
-        let size = size.map(|law| law.draw(&mut Stream::new(nth(key, SIZE))).as_nanos().max(1));
+        let mut size = None;
+        if let Some(law) = &kind.size {
+            size = Some(law.draw(&mut Stream::new(nth(key, SIZE))).as_nanos().max(1));
+        }
         let deadline = kind.deadline.map(|length| self.now + length);
         // Whose client asks again at its deadline, if it has no answer by then.
         let overdue_at = deadline.filter(|_| kind.retry.is_some());
@@ -919,7 +921,7 @@ impl Simulation {
     }
 
     /// The work of a request at a server of speed 1, if it begins now.
-    #[inline]
+    #[inline(always)]
     fn work_of(&self, slot: u32) -> Duration {
         let request = &self.requests[slot as usize];
         if self.work_changes { self.changed(request.class, request.work) } else { request.work }

@@ -27,7 +27,7 @@ pub(crate) const fn key(seed: u64, replication: u32, purpose: Purpose, index: u6
 }
 
 /// Number `n` below a key: itself a key for what belongs to number `n`.
-#[inline]
+#[inline(always)]
 pub(crate) const fn nth(key: u64, n: u64) -> u64 {
     mix(key ^ mix(n))
 }
@@ -45,7 +45,7 @@ impl Stream {
     }
 
     /// The next 64 random bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn bits(&mut self) -> u64 {
         let bits = nth(self.key, self.drawn);
         self.drawn += 1;
@@ -53,13 +53,13 @@ impl Stream {
     }
 
     /// The next number in `(0, 1)`: neither end, so that its logarithm is finite.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open01(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0)
     }
 
     /// An exponential number with mean 1, by inversion.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn exponential(&mut self) -> f64 {
         -ln(self.open01())
     }
@@ -69,7 +69,7 @@ impl Stream {
 ///
 /// The same sums in the same order (FreeBSD's `e_log.c`, by Sun Microsystems 1993), without the cases that a random
 /// number never is: it is the dearest step of an event, and a call out of the loop by itself costs a third of it.
-#[inline]
+#[inline(always)]
 fn ln(x: f64) -> f64 {
     const LN2_HI: f64 = f64::from_bits(0x3FE6_2E42_FEE0_0000);
     const LN2_LO: f64 = f64::from_bits(0x3DEA_39EF_3579_3C76);
@@ -113,7 +113,7 @@ impl Exponentials {
     }
 
     /// The next number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> f64 {
         if self.used >= self.ahead.len() {
             self.draw();

@@ -128,7 +128,7 @@ impl Lanes {
     }
 
     /// The job that has been longest in one level and class; [`NONE`] if nobody waits there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn head(&self, level: u8, class: u8) -> u32 {
         self.lanes[usize::from(level) * self.classes + usize::from(class)].head
     }

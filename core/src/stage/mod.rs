@@ -227,7 +227,7 @@ impl Stage {
     }
 
     /// Where a job of a class with this correction for size stands here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn standing(&self, class: ClassId, correction: u8) -> Standing {
         let base = self.base_of[usize::from(class.0)];
         let top = self.levels.count - 1;

@@ -126,7 +126,7 @@ impl Slots {
     }
 
     /// Puts a job of `class` on a worker; one must be free.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn occupy(&mut self, class: ClassId) {
         self.busy += 1;
         self.busy_of[usize::from(class.0)] += 1;
@@ -134,14 +134,14 @@ impl Slots {
     }
 
     /// Takes a job of `class` off its worker.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&mut self, class: ClassId) {
         self.busy -= 1;
         self.busy_of[usize::from(class.0)] -= 1;
         self.note(class);
     }
 
-    #[inline]
+    #[inline(always)]
     fn note(&mut self, class: ClassId) {
         let at = usize::from(class.0);
         if let Some(&own) = self.split.get(at) {

@@ -113,7 +113,7 @@ impl SimServer {
     }
 
     /// Takes a job; `true` if work on it begins at once.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn accept(&mut self, slot: u32, now: Instant) -> bool {
         let begins = self.busy.here() < self.slots;
         if begins {
@@ -126,7 +126,7 @@ impl SimServer {
     }
 
     /// Ends work on one job: the one that begins in its place, if any waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(&mut self, now: Instant) -> Option<u32> {
         let next = self.line.pop_front();
         if next.is_none() {

@@ -94,7 +94,7 @@ macro_rules! orders {
 
         /// Strict priority, the usual one, is asked in the caller's loop, the others out of it.
         impl Discipline for Order {
-            #[inline]
+            #[inline(always)]
             fn next(&mut self, now: Instant, waiting: Waiting<'_>) -> Option<u32> {
                 if let Self::StrictPriority(order) = self {
                     return order.next(now, waiting);
@@ -102,7 +102,7 @@ macro_rules! orders {
                 self.next_elsewhere(now, waiting)
             }
 
-            #[inline]
+            #[inline(always)]
             fn on_taken(&mut self, now: Instant, job: &Job) {
                 if let Self::StrictPriority(_) = self {
                     return;
