@@ -285,7 +285,7 @@ impl Picture {
 }
 
 impl HistoryPart {
-    /// As one flat list. All frames are of one run, so all are of one length.
+    /// As one flat list: each frame behind its length, as an edit of the run may change how many levels a stage has.
     #[must_use]
     pub fn encode(&self) -> Vec<f64> {
         let mut out = vec![
@@ -297,7 +297,10 @@ impl HistoryPart {
             self.frames.len() as f64,
         ];
         for frame in &self.frames {
+            let at = out.len();
+            out.push(0.0);
             frame.encode(&mut out);
+            out[at] = (out.len() - at - 1) as f64;
         }
         out
     }
@@ -332,10 +335,14 @@ impl Numbers {
                 frame: Frame::decode(now)?,
             }))
         } else if kind == HISTORY {
-            let (head, rest) = list.split_at_checked(HISTORY_HEAD).ok_or(FrameError::Length)?;
-            let count = head[5] as usize;
-            let each = rest.len().checked_div(count).unwrap_or(1);
-            if each == 0 || rest.len() != each * count {
+            let (head, mut rest) = list.split_at_checked(HISTORY_HEAD).ok_or(FrameError::Length)?;
+            let mut frames = Vec::new();
+            while let Some((&length, behind)) = rest.split_first() {
+                let (frame, others) = behind.split_at_checked(length as usize).ok_or(FrameError::Length)?;
+                frames.push(Frame::decode(frame)?);
+                rest = others;
+            }
+            if frames.len() != head[5] as usize {
                 return Err(FrameError::Length);
             }
             Ok(Self::History(HistoryPart {
@@ -343,7 +350,7 @@ impl Numbers {
                 first: head[2] as usize,
                 step_s: head[3],
                 share: head[4],
-                frames: rest.chunks_exact(each).map(Frame::decode).collect::<Result<_, _>>()?,
+                frames,
             }))
         } else if kind == PAIR {
             let (head, rest) = list.split_at_checked(PAIR_HEAD).ok_or(FrameError::Length)?;
@@ -436,6 +443,17 @@ mod tests {
             };
             assert_eq!(Numbers::decode(&part.encode()), Ok(Numbers::History(part)));
         }
+    }
+
+    /// An edit of a class's priority may leave a stage with other levels than before.
+    #[test]
+    fn frames_of_one_run_may_have_different_numbers_of_levels() {
+        let mut wider = frame(2);
+        wider.stages[0].levels = 2;
+        wider.stages[0].gauges = vec![LevelFrame::default(); 2];
+        wider.stages[0].waiting = vec![3, 4, 0, 0];
+        let part = HistoryPart { frames: vec![frame(1), wider, frame(3)], ..HistoryPart::default() };
+        assert_eq!(Numbers::decode(&part.encode()), Ok(Numbers::History(part)));
     }
 
     #[test]
