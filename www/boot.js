@@ -51,6 +51,8 @@ globalThis.tidegate = {
 const file = (name) => fetch(new URL(name, import.meta.url), { cache: "no-cache" })
   .then((answer) => (answer.ok ? answer.text() : "")).catch(() => "");
 const texts = chinese ? tidegate.chinese() : "";
+// What leads to the second part of the program.
+const LEADS_ON = "[role=tab]:not([aria-selected=true]), [type=radio], .lane, .onto, .whyopen, .look button, #as-text, #serve, #read-as-table";
 const named = `${asked.get("preset") ?? "flash-crowd"} ${asked.get("b") ?? ""}`;
 // All but the first built-in scenario are in a file. The page around a frame may ask for any of them and go on: with the file
 // here, what it asks for is done in its order.
@@ -60,17 +62,17 @@ const presets = usual ? "" : tidegate.presets();
 try {
   if (typeof WebAssembly !== "object") throw new Error("no WebAssembly");
   const { default: init, run_app, fetch_later, load_later } = await import("./pkg/tidegate_web.js");
-  // The second part of the program: whoever opens a link, a mode, a comparison or another preset needs it, and whoever touches
-  // the page may. If it cannot be had now, the first call that needs it asks once more, and says so.
+  // The second part of the program: other modes, other policies, what explains and finds. An address may ask for it at once,
+  // and whoever goes towards what is in it wants it soon. If it cannot be had now, the first call that needs it asks once more,
+  // and says so.
   const more = () => load_later().catch(() => {});
-  const whole = !usual || /^#t/.test(location.hash) || asked.has("mode") || asked.has("b");
+  const whole = !usual || ["mode", "b", "cmp", "tour"].some((key) => asked.has(key));
   if (whole) fetch_later().catch(() => {});
   await init({ module_or_path: new URL("./pkg/tidegate_web_bg.wasm", import.meta.url) });
   if (whole) await more();
   run_app(await texts, await presets);
-  for (const sign of ["pointermove", "pointerdown", "keydown", "focusin", "dragenter"]) {
-    addEventListener(sign, more, { once: true, capture: true, passive: true });
-  }
+  const towards = ({ type, target }) => (type === "dragenter" || target.closest?.(LEADS_ON)) && more();
+  for (const sign of ["pointerover", "focusin", "dragenter"]) addEventListener(sign, towards, { capture: true, passive: true });
 } catch (reason) {
   document.getElementById("boot-meter")?.remove();
   const lacking = typeof WebAssembly !== "object";

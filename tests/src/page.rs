@@ -3,7 +3,7 @@
 use crate::webdriver::{self, Browser};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -68,6 +68,32 @@ impl Site {
         };
         Self { child, url }
     }
+}
+
+/// A copy of the page's files without those whose names have `what` in them. Whoever asks for it removes it.
+///
+/// # Panics
+/// When a file cannot be copied.
+#[must_use]
+pub fn page_without(what: &str) -> PathBuf {
+    let www = Path::new(env!("CARGO_MANIFEST_DIR")).join("../www");
+    let folder = std::env::temp_dir().join(format!("tidegate-page-{}", std::process::id()));
+    copy_without(&www, &folder, what).expect("a copy of the page");
+    folder
+}
+
+fn copy_without(from: &Path, to: &Path, what: &str) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, target) = (entry.file_name(), to.join(entry.file_name()));
+        if entry.file_type()?.is_dir() {
+            copy_without(&entry.path(), &target, what)?;
+        } else if !name.to_string_lossy().contains(what) {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 impl Drop for Site {

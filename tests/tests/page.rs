@@ -6,33 +6,88 @@
 
 use serde_json::json;
 use tidegate_tests::page::{
-    SOON, Site, browser, drop_log, hash_by_command, no_complaints, open, small_log, text,
+    SOON, Site, browser, drop_log, hash_by_command, no_complaints, open, page_without, small_log, text,
 };
 
 /// Whether the page has asked for the second part of its program.
 const ASKED_FOR_MORE: &str =
     "performance.getEntriesByType('resource').some((one) => one.name.endsWith('_later.wasm'))";
 
+/// Puts a value into a field of the editor.
+const TYPE_IN: &str = "const f = document.getElementById(arguments[0]); f.focus(); f.value = arguments[1];\
+    f.dispatchEvent(new Event('input', { bubbles: true })); f.dispatchEvent(new Event('change', { bubbles: true })); f.blur();";
+
+/// The page's budget is for this: it is seen, played, changed, shared and opened again, in both languages, in two widths. There
+/// is no second part here, so what needs it, on the page or in its worker, fails.
 #[test]
 #[ignore = "needs a browser and a built page: cargo xtask test"]
-fn whoever_only_watches_loads_no_more_than_the_first_part() {
-    let site = Site::start();
+fn watching_changing_and_sharing_need_the_first_part_only() {
+    let folder = page_without("_later.wasm");
+    let site = Site::with(&["--www", folder.to_str().expect("a path in UTF-8")]);
     let browser = browser();
-    for (fragment, width) in [("", 1440), ("#lang=en&theme=dark&speed=100", 390)] {
+    let run = |script: &str| browser.run(script, &[]).expect("a script");
+    let type_in = |field: &str, value: &str| {
+        browser.run(TYPE_IN, &[json!(field), json!(value)]).expect("typing");
+    };
+    let hash = "return document.querySelector('#hash').dataset.hash;";
+    let computed = |other: &serde_json::Value| {
+        let done = format!(
+            "document.querySelector('#hash')?.dataset.hash && document.querySelector('#hash').dataset.hash !== {other}"
+        );
+        browser.wait_for(&done, SOON).expect("the run is computed");
+        run(hash)
+    };
+    for (fragment, width) in [("#lang=en&theme=dark&speed=100", 390), ("#lang=en", 1440)] {
         browser.resize(width, 900).expect("a window");
         open(&browser, &site, fragment);
-        let played = "document.querySelector('#hash')?.dataset.hash && document.querySelector('#clock').textContent > '0:03'";
-        browser.wait_for(played, SOON).expect("the run is computed, and plays");
-        let asked = browser.run(&format!("return {ASKED_FOR_MORE};"), &[]).expect("a script");
-        assert_eq!(
-            asked,
-            json!(false),
-            "at {fragment:?}: a function named in web/later.txt is needed at once"
-        );
+        let played = "document.querySelector('#clock').textContent > '0:03'";
+        browser.wait_for(played, SOON).expect("it plays");
     }
-    browser.press(" ").expect("Space");
-    browser.wait_for(ASKED_FOR_MORE, SOON).expect("it comes with the first key");
-    no_complaints(&browser);
+    let first = computed(&json!(null));
+
+    // The transport, by keys and by hand.
+    for key in [" ", ".", ",", ";", ":", "r"] {
+        browser.press(key).expect("a key");
+    }
+    for button in ["#play", "#theme", "#theme"] {
+        browser.click(button).expect("a button");
+    }
+    type_in("speed", "20");
+
+    // Load, stage and seed.
+    run("document.querySelector('.editor button.section').click();");
+    let rate = "classes[0].load.rate_per_s";
+    browser.wait_for(&format!("document.getElementById('{rate}')?.offsetParent"), SOON).expect("the traffic");
+    type_in(rate, "150");
+    let loaded = computed(&first);
+    run("document.querySelectorAll('.editor button.section')[3].click();");
+    type_in("stages[1].queue.limit", "90");
+    type_in("stages[1].workers", "40");
+    let staged = computed(&loaded);
+    browser.click("#undo").expect("Undo");
+    browser.click("#redo").expect("Redo");
+    assert_eq!(computed(&json!(null)), staged, "taken back and made again");
+    run("document.querySelector('.seed .icon').click();");
+    let seeded = computed(&staged);
+
+    // Shared in Chinese, opened in English.
+    browser.click("#language").expect("Chinese");
+    browser.wait_for("document.querySelector('#share').textContent === '分享'", SOON).expect("Chinese");
+    browser.click("#share").expect("Share");
+    browser
+        .wait_for("document.querySelector('#shared-link')?.textContent.includes('&h=')", SOON)
+        .expect("a link with the hash");
+    let link = text(&browser, "#shared-link");
+    assert_eq!(seeded.as_str().expect("a hash"), hash_by_command(&link), "for {link}");
+    open(&browser, &site, &format!("{}&lang=en", &link[link.find('#').expect("a fragment")..]));
+    browser
+        .wait_for("document.querySelector('#verdict')?.dataset.verdict === 'same'", SOON)
+        .expect("reproduced");
+
+    assert!(run("return !document.querySelector('.lacking');").as_bool().expect("a truth"));
+    let asked = run(&format!("return {ASKED_FOR_MORE};"));
+    assert_eq!(asked, json!(false), "a function named in web/later.txt is needed");
+    std::fs::remove_dir_all(&folder).expect("removed");
 }
 
 /// Nothing of the page's own can answer a call whose code is not there, but it must not leave its user without a word.
@@ -41,12 +96,12 @@ fn whoever_only_watches_loads_no_more_than_the_first_part() {
 fn a_part_that_cannot_be_had_is_waited_for_or_said() {
     let site = Site::start();
     let browser = browser();
-    let share = "document.querySelector('#share').click();";
+    let serve = "document.querySelector('#serve').click();";
 
-    // Nobody has touched the page, and a call needs the second part: it waits.
+    // Nobody went towards it, and a call needs the second part: it waits.
     open(&browser, &site, "#lang=en&play=0");
-    browser.run(share, &[]).expect("Share");
-    browser.wait_for("document.querySelector('#shared-link')", SOON).expect("it opens");
+    browser.run(serve, &[]).expect("Run on a real server");
+    browser.wait_for("document.querySelector('#serve-command')", SOON).expect("it opens");
     no_complaints(&browser);
 
     browser.devtools("Network.enable", &json!({})).expect("enabled");
@@ -54,7 +109,7 @@ fn a_part_that_cannot_be_had_is_waited_for_or_said() {
     browser.devtools("Network.setCacheDisabled", &json!({ "cacheDisabled": true })).expect("disabled");
     browser.devtools("Network.setBlockedURLs", &json!({ "urls": ["*_later.wasm"] })).expect("blocked");
     open(&browser, &site, "#lang=en&play=0");
-    browser.run(share, &[]).expect("Share");
+    browser.run(serve, &[]).expect("Run on a real server");
     browser.wait_for("document.querySelector('.lacking')", SOON).expect("it says so");
     let said = text(&browser, ".lacking");
     assert!(said.contains("could not be loaded") && said.contains("Reload"), "{said}");
@@ -62,10 +117,10 @@ fn a_part_that_cannot_be_had_is_waited_for_or_said() {
     browser.devtools("Network.setBlockedURLs", &json!({ "urls": [] })).expect("let through");
     browser.click(".lacking button").expect("Reload");
     browser
-        .wait_for("!document.querySelector('.lacking') && document.querySelector('#share')", SOON)
+        .wait_for("!document.querySelector('.lacking') && document.querySelector('#serve')", SOON)
         .expect("up again");
-    browser.run(share, &[]).expect("Share");
-    browser.wait_for("document.querySelector('#shared-link')", SOON).expect("it opens");
+    browser.run(serve, &[]).expect("Run on a real server");
+    browser.wait_for("document.querySelector('#serve-command')", SOON).expect("it opens");
 }
 
 #[test]
@@ -175,16 +230,14 @@ fn a_number_out_of_range_says_so_and_the_last_one_keeps_running() {
     let site = Site::start();
     let browser = browser();
     open(&browser, &site, "#preset=flash-crowd&lang=en&play=0");
-    let type_in = "const f = document.getElementById(arguments[0]); f.focus(); f.value = arguments[1];\
-        f.dispatchEvent(new Event('input', { bubbles: true })); f.dispatchEvent(new Event('change', { bubbles: true })); f.blur();";
     let workers = "stages[1].workers";
-    browser.run(type_in, &[json!(workers), json!("0")]).expect("typing");
+    browser.run(TYPE_IN, &[json!(workers), json!("0")]).expect("typing");
     browser.wait_for("document.querySelector('.wrongly')", SOON).expect("an error at the field");
-    browser.run(type_in, &[json!(workers), json!("twelve")]).expect("typing");
+    browser.run(TYPE_IN, &[json!(workers), json!("twelve")]).expect("typing");
     browser
         .wait_for("document.querySelector('.wrongly')?.textContent.includes('number')", SOON)
         .expect("no number");
-    browser.run(type_in, &[json!(workers), json!("12")]).expect("typing");
+    browser.run(TYPE_IN, &[json!(workers), json!("12")]).expect("typing");
     browser.wait_for("!document.querySelector('.wrongly')", SOON).expect("the error is gone");
     browser
         .wait_for("document.querySelector('.comp.pool .foot')?.textContent.includes('of 12')", SOON)

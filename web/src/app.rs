@@ -572,13 +572,12 @@ impl Component for App {
         if !wanted.is_known() {
             prefs.language = Language::English;
         }
-        let first = &presets::ALL[0];
         let mut app = Self {
             prefs,
             wanted,
             mode: Mode::Explore,
             parsed: first_parsed(),
-            preset: Some(first.name),
+            preset: Some(library::first()),
             wrong: Vec::new(),
             typing: None,
             claim: None,
@@ -694,7 +693,7 @@ impl Component for App {
 
 /// The scenario the page begins with, as it was written.
 fn first_parsed() -> Parsed {
-    library::get(presets::ALL[0].name).expect("tested: it reads")
+    library::get(library::first()).expect("tested: it reads")
 }
 
 impl App {
@@ -840,7 +839,10 @@ impl App {
             self.playing = play != "0" && !self.prefs.still && !self.embedded();
         }
         self.dialog = match address.get("open") {
-            Some("presets") => Some(Dialog::Presets),
+            Some("presets") => {
+                self.want_cards(ctx);
+                Some(Dialog::Presets)
+            }
             Some("share") => Some(Dialog::Share),
             Some("serve") => Some(Dialog::Serve),
             Some("keys") => Some(Dialog::Keys),
@@ -868,7 +870,7 @@ impl App {
                 Err(share::Refusal::Damaged(reason)) => self.refuse(Notice::Damaged(reason)),
                 Err(share::Refusal::Bad(reason)) => self.refuse(Notice::Bad(reason)),
             },
-            (None, Some(name)) if presets::get(name).is_some() || name == crate::gallery::EMPTY => {
+            (None, Some(name)) if presets::title(name).is_some() || name == crate::gallery::EMPTY => {
                 if !self.have_preset(ctx, name, Do::Address) {
                     return self.stand();
                 }
@@ -878,7 +880,7 @@ impl App {
             (None, None) => {
                 // An address without a scenario keeps what runs, and begins with the first preset.
                 if self.run.is_none() && self.next.is_none() {
-                    self.open_preset(presets::ALL[0].name, at_s);
+                    self.open_preset(library::first(), at_s);
                 }
             }
         }
@@ -917,9 +919,9 @@ impl App {
         {
             return self.open(parsed, None, 0.0);
         }
-        let Some(preset) = presets::get(name) else { return };
+        let Some(&(known, _)) = presets::TITLES.iter().find(|(known, _)| *known == name) else { return };
         if let Some(parsed) = library::get(name) {
-            self.open(parsed, Some(preset.name), at_s);
+            self.open(parsed, Some(known), at_s);
         }
     }
 
@@ -1462,6 +1464,9 @@ impl App {
             }
             Do::Dialog(dialog) => {
                 self.dialog = dialog;
+                if dialog == Some(Dialog::Presets) {
+                    self.want_cards(ctx);
+                }
                 self.find.typed.clear();
                 self.find.at = 0;
                 self.share_at = false;

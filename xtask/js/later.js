@@ -22,15 +22,15 @@ export function load_later(given) {
 }
 /**
  * The same for a call that needs it at once, and has to wait: it must return something. Bytes come as text, as a page may ask
- * for nothing else in this way.
+ * for nothing else in this way. Which function is called is said by number: the build writes a list of them.
  */
-function load_now() {
+function load_now(place) {
   try {
     const request = new XMLHttpRequest();
     request.open("GET", LATER, false);
     request.overrideMimeType("text/plain; charset=x-user-defined");
     request.send();
-    if (request.status !== 200) throw new Error(`${LATER}: ${request.status}`);
+    if (request.status !== 200) throw new Error(`${LATER}: ${request.status}, for ${place}`);
     link(new WebAssembly.Module(Uint8Array.from(request.responseText, (c) => c.charCodeAt(0))));
   } catch (reason) {
     globalThis.tidegate?.lacking?.(reason);
@@ -40,7 +40,7 @@ function load_now() {
 /** What stands in for its functions until it is there, by their places in the table. */
 const stand_ins = new Proxy({}, {
   get: (_, place) => (...given) => {
-    if (!linked) load_now();
+    if (!linked) load_now(place);
     return wasm.later.get(+place)(...given);
   },
 });

@@ -12,22 +12,29 @@ use crate::split::STAND_INS;
 
 /// How the names begin that wasm-bindgen makes for what the module imports.
 const IMPORT: &str = "__wbg_";
+/// How the names begin that the linker knows functions by.
+const MANGLED: &str = "_R";
 
-/// Numbers the imports of the module in `output`; returns the new name of each for [`rewrite`].
-pub(crate) fn number_imports(output: &mut Output) -> BTreeMap<String, String> {
+/// Numbers the imports of the module in `output`, and what it exports under the names of the linker; returns the new name of
+/// each for [`rewrite`].
+pub(crate) fn number_names(output: &mut Output) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
-    for import in output.wasm_mut().imports.iter_mut().filter(|import| import.name.starts_with(IMPORT)) {
+    let module = output.wasm_mut();
+    let imports = module.imports.iter_mut().map(|import| &mut import.name);
+    let imports = imports.filter(|name| name.starts_with(IMPORT));
+    let exports = module.exports.iter_mut().map(|export| &mut export.name);
+    for name in imports.chain(exports.filter(|name| name.starts_with(MANGLED))) {
         let next = format!("_{}", names.len());
-        let name = names.entry(import.name.clone()).or_insert(next);
-        import.name.clone_from(name);
+        let new = names.entry(name.clone()).or_insert(next);
+        name.clone_from(new);
     }
     names
 }
 
-/// `js` with the words of `names` replaced, and without its doc comments and indentation.
+/// `js` with the words of `names` replaced, and without its comments and indentation.
 pub(crate) fn rewrite(js: &str, names: &BTreeMap<String, String>) -> String {
     let mut out = String::with_capacity(js.len());
-    let mut lines = js.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut lines = js.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     while let Some(line) = lines.next() {
         if line.starts_with("/**") {
             let _end = (!line.ends_with("*/")).then(|| lines.find(|line| line.ends_with("*/")));
@@ -71,7 +78,7 @@ mod tests {
     fn the_second_part_is_asked_for_by_the_name_of_the_first() {
         let js = "const import0 = {};\nreturn {\n__proto__: null,\n\"./page_bg.js\": import0,\n};\n";
         let js = add_later(js, "page").expect("imports are found");
-        assert!(js.contains("\"./page_bg.js\": import0,\nlater: stand_ins,\n}"), "{js}");
+        assert!(js.contains("\"./page_bg.js\": import0,\nl: stand_ins,\n}"), "{js}");
         assert!(js.contains("./page_later.wasm") && !js.contains("NAME_"), "{js}");
         assert!(add_later("return { imports };\n", "page").is_err());
     }
@@ -80,7 +87,7 @@ mod tests {
     fn whole_names_are_replaced_and_comments_go() {
         let names = [("__wbg_get_12ab", "_0"), ("__wbg_get", "_1")];
         let names = names.map(|(from, to)| (from.to_owned(), to.to_owned())).into();
-        let js = "/**\n * Says what `__wbg_get` is.\n */\nexport function get() {\n    /** One line. */\n\n    \
+        let js = "/**\n * Says what `__wbg_get` is.\n */\nexport function get() {\n    /** One line. */\n\n    // And one.\n    \
             return { __wbg_get_12ab: f(__wbg_get, x__wbg_get, \"/** kept */\") };\n}\n";
         assert_eq!(
             rewrite(js, &names),

@@ -24,6 +24,8 @@ mod stdlib;
 mod test;
 mod tidy;
 mod toolchain;
+mod types;
+mod uses;
 mod web;
 mod workspace;
 

@@ -13,9 +13,9 @@ use wasm_encoder::{CodeSection, FunctionSection, Module};
 use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef};
 
 /// Instructions in a row that two functions have to share to be alike there. Longer rows miss what differs in a number.
-const ROW: usize = 3;
+const ROW: usize = 2;
 /// A row that more functions than this have says nothing about any two of them.
-const COMMON: usize = 200;
+const COMMON: usize = 600;
 
 /// `wasm` with its own functions, which come after the imported ones, each beside one that is like it.
 ///

@@ -8,39 +8,49 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::ops::Range;
+use std::slice;
 
 use anyhow::{Result, anyhow, ensure};
 use wasm_encoder::reencode::{Error, Reencode};
 use wasm_encoder::{
-    CodeSection, ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection, FunctionSection,
-    ImportSection, Instruction, Module, TableSection, TypeSection,
+    CodeSection, ConstExpr, DataSection, ElementSection, Elements, EntityType, ExportKind, ExportSection,
+    FunctionSection, ImportSection, Instruction, Module, TableSection, TypeSection,
 };
 use wasmparser::{
-    CodeSectionReader, ElementItems, ElementKind, ElementSectionReader, ExportSectionReader, ExternalKind,
-    FunctionBody, FunctionSectionReader, GlobalType, ImportSectionReader, KnownCustom, MemoryType, Name,
-    Operator, Parser, Payload, TableSectionReader, TableType, TypeRef, TypeSectionReader,
+    CodeSectionReader, DataKind, DataSectionReader, ElementItems, ElementKind, ElementSectionReader,
+    ExportSectionReader, ExternalKind, FunctionBody, FunctionSectionReader, GlobalType, ImportSectionReader,
+    KnownCustom, MemoryType, Name, Operator, Parser, Payload, TableSectionReader, TableType, TypeRef,
+    TypeSectionReader,
 };
 
 use crate::order;
+use crate::uses::{Uses, without};
 
 /// What the first module imports the functions from that stand in for those of the second, by their places in the table.
-pub(crate) const STAND_INS: &str = "later";
+pub(crate) const STAND_INS: &str = "l";
 /// The name under which the first module exports its table of functions.
 pub(crate) const TABLE: &str = "later";
+
+/// As many bytes of data does it take to make two segments of one.
+const APART: usize = 12;
 
 /// Two modules made of one.
 pub(crate) struct Halves {
     pub first: Vec<u8>,
     pub second: Vec<u8>,
+    /// A line for each function of the second that somebody may call too early: its place in the table, and its name.
+    pub calls: String,
 }
 
-/// Splits `wasm`, which still has the names of its functions. Those go to the second module whose names `is_later` says so of,
-/// and whatever only they call. Functions that are exported stay.
+/// Splits `wasm`, which still has the names that the linker gave its functions. Those go to the second module whose names, as
+/// people write them, `is_later` says so of, whatever only they call, and the data that only they use. Functions that are
+/// exported stay.
 ///
 /// # Errors
 /// When it is no module, has no names, or does something that is not known here.
-pub(crate) fn split(wasm: &[u8], is_later: impl Fn(&str) -> bool) -> Result<Halves> {
-    let plan = Plan::of(Whole::read(wasm)?, is_later)?;
+pub(crate) fn split(wasm: &[u8], uses: &Uses, is_later: impl Fn(&str) -> bool) -> Result<Halves> {
+    let plan = Plan::of(Whole::read(wasm)?, uses, is_later)?;
     // A second module works with the first it was made with and no other: what they share is named after both.
     let cut: Vec<u8> = plan.later.iter().flat_map(|function| function.to_le_bytes()).collect();
     let mark = format!("{:016x}", order::number(&[wasm, &cut].concat()));
@@ -50,7 +60,7 @@ pub(crate) fn split(wasm: &[u8], is_later: impl Fn(&str) -> bool) -> Result<Halv
     let mut second = Module::new();
     let done = Second::new(&plan).write(&mark, &mut second);
     done.map_err(|error| anyhow!("cannot write the second part: {error}"))?;
-    Ok(Halves { first: first.finish(), second: second.finish() })
+    Ok(Halves { first: first.finish(), second: second.finish(), calls: plan.calls() })
 }
 
 /// What there is in a module.
@@ -61,12 +71,14 @@ struct Whole<'a> {
     functions: Vec<u32>,
     imported: u32,
     bodies: Vec<FunctionBody<'a>>,
-    names: BTreeMap<u32, String>,
+    names: BTreeMap<u32, &'a str>,
     /// Functions that are exported or started.
     roots: BTreeSet<u32>,
     tables: Vec<TableType>,
     memories: Vec<MemoryType>,
     globals: Vec<GlobalType>,
+    /// Where each segment of the data goes, and its bytes.
+    data: Vec<(u32, &'a [u8])>,
     /// Which function is where in a table: the first place of each, by function.
     seats: BTreeMap<u32, Seat>,
     /// Functions that somebody takes a reference of other than by a place in a table, or that have several.
@@ -129,6 +141,7 @@ impl<'a> Whole<'a> {
                     whole.roots.insert(func);
                 }
                 Payload::ElementSection(section) => whole.read_elements(section)?,
+                Payload::DataSection(section) => whole.read_data(section)?,
                 Payload::CodeSectionEntry(body) => whole.bodies.push(body),
                 Payload::CustomSection(section) if section.name() == "name" => {
                     let KnownCustom::Name(names) = section.as_known() else { continue };
@@ -136,7 +149,7 @@ impl<'a> Whole<'a> {
                         let Name::Function(names) = part? else { continue };
                         for name in names {
                             let name = name?;
-                            whole.names.insert(name.index, plain(name.name));
+                            whole.names.insert(name.index, name.name);
                         }
                     }
                 }
@@ -145,6 +158,20 @@ impl<'a> Whole<'a> {
         }
         whole.read_calls()?;
         Ok(whole)
+    }
+
+    fn read_data(&mut self, section: DataSectionReader<'a>) -> Result<()> {
+        for segment in section {
+            let segment = segment?;
+            let DataKind::Active { memory_index: 0, offset_expr } = segment.kind else {
+                return Err(anyhow!("a segment of the data is for another memory or for later"));
+            };
+            let Operator::I32Const { value } = offset_expr.get_operators_reader().read()? else {
+                return Err(anyhow!("a segment of the data is not at a fixed place"));
+            };
+            self.data.push((value.cast_unsigned(), segment.data));
+        }
+        Ok(())
     }
 
     fn read_elements(&mut self, section: ElementSectionReader<'_>) -> Result<()> {
@@ -179,6 +206,32 @@ impl<'a> Whole<'a> {
         Ok(())
     }
 
+    /// The name of a function as people write it.
+    fn name(&self, function: u32) -> String {
+        self.names
+            .get(&function)
+            .map_or_else(String::new, |name| format!("{:#}", rustc_demangle::demangle(name)))
+    }
+
+    /// The parts of memory whose first content these functions do without. What is shorter than it costs to tell apart stays
+    /// where its surroundings are.
+    fn spared(&self, uses: &Uses, functions: impl Iterator<Item = u32> + Clone) -> Result<Vec<Range<u32>>> {
+        let name = |function: u32| self.names.get(&function).copied().unwrap_or_default();
+        let mut spared = uses.spared_by(functions.clone().map(name));
+        // Of functions that came after the linker nothing is known but the numbers in them.
+        let mut numbers = BTreeSet::new();
+        for function in functions.filter(|&function| !uses.knows(name(function))) {
+            let mut reader = self.bodies[(function - self.imported) as usize].get_operators_reader()?;
+            while !reader.eof() {
+                if let Operator::I32Const { value } = reader.read()? {
+                    numbers.insert(value.cast_unsigned());
+                }
+            }
+        }
+        spared.retain(|range| range.len() >= APART && numbers.range(range.clone()).next().is_none());
+        Ok(spared)
+    }
+
     fn read_calls(&mut self) -> Result<()> {
         for (caller, body) in (self.imported..).zip(&self.bodies) {
             let mut reader = body.get_operators_reader()?;
@@ -197,23 +250,6 @@ impl<'a> Whole<'a> {
         }
         Ok(())
     }
-}
-
-/// A name without the digests of crates.
-fn plain(name: &str) -> String {
-    let mut plain = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(at) = rest.find('[') {
-        let (before, bracket) = rest.split_at(at);
-        let end = bracket
-            .find(']')
-            .filter(|&end| end > 8 && bracket[1..end].bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let (kept, next) = end.map_or(("[", &bracket[1..]), |end| ("", &bracket[end + 1..]));
-        plain += before;
-        plain += kept;
-        rest = next;
-    }
-    plain + rest
 }
 
 /// Whether a name begins as a pattern says, in which `*` stands for anything. The brackets around what a method belongs to do
@@ -236,15 +272,19 @@ struct Plan<'a> {
     later: Vec<u32>,
     /// Those of them that the first calls, or that anybody finds in a table, with their places.
     seats: BTreeMap<u32, Seat>,
+    /// The same functions in the order in which what stands in for them is imported.
+    stand_ins: Vec<u32>,
     /// Which table has room made for more, and how many places.
     table: u32,
     more: u32,
     /// Functions of the first module that the second calls.
     shared: BTreeSet<u32>,
+    /// The parts of memory whose first content comes with the second module, in order.
+    data: Vec<Range<u32>>,
 }
 
 impl<'a> Plan<'a> {
-    fn of(whole: Whole<'a>, is_later: impl Fn(&str) -> bool) -> Result<Self> {
+    fn of(whole: Whole<'a>, uses: &Uses, is_later: impl Fn(&str) -> bool) -> Result<Self> {
         ensure!(!whole.names.is_empty(), "the module has no names to tell its parts by");
         ensure!(whole.imported > 0, "the module imports nothing, so it has nowhere to import stand-ins");
         let table = whole.seats.values().next().map(|seat| seat.table);
@@ -255,7 +295,7 @@ impl<'a> Plan<'a> {
         );
         let own = whole.imported..u32::try_from(whole.functions.len())?;
         let may_go = |function: &u32| !whole.roots.contains(function) && !whole.bound.contains(function);
-        let named = |function: &u32| whole.names.get(function).is_some_and(|name| is_later(name));
+        let named = |function: &u32| is_later(&whole.name(*function));
         let mut later: BTreeSet<u32> = own.clone().filter(may_go).filter(named).collect();
         // What only those call goes with them.
         loop {
@@ -273,7 +313,10 @@ impl<'a> Plan<'a> {
         let (mut seats, mut more) = (BTreeMap::new(), 0);
         let size = whole.tables.get(table as usize).map_or(0, |table| table.initial);
         let size = u32::try_from(size)?;
-        for &function in &later {
+        // Those of a type have places that follow one another, and are imported so: that packs best.
+        let mut by_type: Vec<u32> = later.iter().copied().collect();
+        by_type.sort_by_key(|&function| whole.functions[function as usize]);
+        for function in by_type {
             let called = whole.callers.get(&function).is_some_and(|callers| !callers.is_subset(&later));
             if let Some(&seat) = whole.seats.get(&function) {
                 seats.insert(function, seat);
@@ -282,11 +325,15 @@ impl<'a> Plan<'a> {
                 more += 1;
             }
         }
+        let mut stand_ins: Vec<u32> = seats.keys().copied().collect();
+        stand_ins.sort_by_key(|function| (whole.functions[*function as usize], seats[function].place));
         let calls = |(function, callers): (&u32, &BTreeSet<u32>)| {
             (!later.contains(function) && !callers.is_disjoint(&later)).then_some(*function)
         };
         let shared = whole.callers.iter().filter_map(calls).collect();
-        Ok(Self { later: later.into_iter().collect(), whole, seats, table, more, shared })
+        let first = own.filter(|function| !later.contains(function));
+        let data = whole.spared(uses, first)?;
+        Ok(Self { later: later.into_iter().collect(), whole, seats, stand_ins, table, more, shared, data })
     }
 
     fn is_later(&self, function: u32) -> bool {
@@ -300,6 +347,30 @@ impl<'a> Plan<'a> {
 
     fn body(&self, function: u32) -> &FunctionBody<'a> {
         &self.whole.bodies[(function - self.whole.imported) as usize]
+    }
+
+    fn calls(&self) -> String {
+        let mut lines: Vec<(u32, u32)> =
+            self.seats.iter().map(|(&function, seat)| (seat.place, function)).collect();
+        lines.sort_unstable();
+        let line = |(place, function)| format!("{place} {}\n", self.whole.name(function));
+        lines.into_iter().map(line).collect()
+    }
+
+    /// The data of the first module or of the second.
+    fn data(&self, is_second: bool) -> DataSection {
+        let mut section = DataSection::new();
+        for &(start, bytes) in &self.whole.data {
+            let whole = start..start + bytes.len() as u32;
+            let first = without(slice::from_ref(&whole), &self.data);
+            let ranges = if is_second { without(slice::from_ref(&whole), &first) } else { first };
+            for range in ranges {
+                let place = ConstExpr::i32_const(range.start.cast_signed());
+                let (from, to) = (range.start - start, range.end - start);
+                section.active(0, &place, bytes[from as usize..to as usize].iter().copied());
+            }
+        }
+        section
     }
 
     /// What both modules share besides functions, with the name that the first exports it by.
@@ -336,14 +407,12 @@ impl<'a> First<'a> {
         let mut numbers: Vec<u32> = (0..imported).collect();
         let mut next = imported + plan.seats.len() as u32;
         for function in imported..plan.whole.functions.len() as u32 {
-            if plan.is_later(function) {
-                // Nobody asks for one that only others of the second module know.
-                let stand_in = plan.seats.range(..function).count() as u32;
-                numbers.push(imported + stand_in);
-            } else {
-                numbers.push(next);
-                next += 1;
-            }
+            // Nobody asks for one that only others of the second module know.
+            numbers.push(if plan.is_later(function) { 0 } else { next });
+            next += u32::from(!plan.is_later(function));
+        }
+        for (number, &function) in (imported..).zip(&plan.stand_ins) {
+            numbers[function as usize] = number;
         }
         Self { plan, mark, numbers }
     }
@@ -366,9 +435,9 @@ impl Reencode for First<'_> {
         for import in section.into_imports() {
             self.parse_import(imports, import?)?;
         }
-        for (&function, seat) in &self.plan.seats {
+        for &function in &self.plan.stand_ins {
             let ty = EntityType::Function(self.plan.type_of(function));
-            imports.import(STAND_INS, &seat.place.to_string(), ty);
+            imports.import(STAND_INS, &self.plan.seats[&function].place.to_string(), ty);
         }
         Ok(())
     }
@@ -427,17 +496,14 @@ impl Reencode for First<'_> {
             self.parse_element(elements, element?)?;
         }
         let size = self.plan.whole.tables[self.plan.table as usize].initial as u32;
-        let added: Vec<u32> = self
-            .plan
-            .seats
-            .iter()
-            .filter(|(_, seat)| seat.place >= size)
-            .map(|(&function, _)| function)
-            .collect();
+        let mut added: Vec<(u32, u32)> =
+            self.plan.seats.iter().map(|(&function, seat)| (seat.place, function)).collect();
+        added.retain(|&(place, _)| place >= size);
+        added.sort_unstable();
         if !added.is_empty() {
             let stand_ins = added
                 .into_iter()
-                .map(|function| self.function_index(function))
+                .map(|(_, function)| self.function_index(function))
                 .collect::<Result<Vec<_>, _>>()?;
             let start = ConstExpr::i32_const(size.cast_signed());
             elements.active(Some(self.plan.table), &start, Elements::Functions(stand_ins.into()));
@@ -475,16 +541,17 @@ impl Reencode for First<'_> {
         Ok(())
     }
 
-    // Names have served.
-    fn parse_custom_section(
-        &mut self,
-        module: &mut Module,
-        section: wasmparser::CustomSectionReader<'_>,
-    ) -> Written {
-        if section.name() != "name" {
-            let section = self.custom_section(section)?;
-            module.section(&section);
-        }
+    fn data_count(&mut self, _: u32) -> Result<u32, Error<Infallible>> {
+        Ok(self.plan.data(false).len())
+    }
+
+    fn parse_data_section(&mut self, data: &mut DataSection, _: DataSectionReader<'_>) -> Written {
+        *data = self.plan.data(false);
+        Ok(())
+    }
+
+    // Names and what the linker said have served, and browsers ask for nothing else.
+    fn parse_custom_section(&mut self, _: &mut Module, _: wasmparser::CustomSectionReader<'_>) -> Written {
         Ok(())
     }
 }
@@ -557,6 +624,7 @@ impl<'a> Second<'a> {
             self.parse_function_body(&mut code, plan.body(function).clone())?;
         }
         module.section(&code);
+        module.section(&plan.data(true));
         Ok(())
     }
 }
@@ -570,6 +638,7 @@ impl Reencode for Second<'_> {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)] // ranges are what is meant
 mod tests {
     use super::*;
     use wasm_encoder::{
@@ -580,8 +649,8 @@ mod tests {
 
     /// What the functions of the test's module are called and whom they call, from number 1 on; 0 is imported.
     const FUNCTIONS: [(&str, &[u32]); 6] = [
-        ("open[0123456789abcdef]::page", &[2, 4, 0]),
-        ("<rest[0123456789abcdef]::Panel>::show", &[3, 4, 0]),
+        ("open::page", &[2, 4, 0]),
+        ("<rest::Panel>::show", &[3, 4, 0]),
         ("only::for_panels", &[]),
         ("shared", &[]),
         ("rest::found_in_the_table", &[3]),
@@ -632,12 +701,36 @@ mod tests {
         let mut module = Module::new();
         module.section(&types).section(&imports).section(&functions).section(&tables).section(&memories);
         module.section(&globals).section(&exports).section(&elements).section(&code);
+        let mut data = DataSection::new();
+        data.active(0, &ConstExpr::i32_const(1024), (0..64).map(|byte| b'a' + byte / 16));
+        module.section(&data);
         if named {
             let mut section = NameSection::new();
             section.functions(&names);
             module.section(&section);
         }
         module.finish()
+    }
+
+    /// The first function and the panel have an object each of the data; the panel's has the address of the next, and nobody
+    /// that of the last.
+    fn uses() -> Uses {
+        Uses::made_of(
+            &[1024..1040, 1040..1056, 1056..1072, 1072..1088],
+            &[("open::page", &[0]), ("<rest::Panel>::show", &[1]), ("shared", &[])],
+            &[(1, &[2])],
+        )
+    }
+
+    /// Where a module's data goes, and its bytes.
+    fn data(wasm: &[u8]) -> Vec<(u32, Vec<u8>)> {
+        let mut whole = Whole::default();
+        for payload in Parser::new(0).parse_all(wasm) {
+            if let Payload::DataSection(section) = payload.expect("read") {
+                whole.read_data(section).expect("data at fixed places");
+            }
+        }
+        whole.data.into_iter().map(|(at, bytes)| (at, bytes.to_vec())).collect()
     }
 
     fn is_later(name: &str) -> bool {
@@ -667,10 +760,10 @@ mod tests {
 
     #[test]
     fn what_is_named_goes_with_what_only_it_calls_and_what_is_exported_stays() {
-        let halves = split(&module(true), is_later).expect("splits");
+        let halves = split(&module(true), &uses(), is_later).expect("splits");
         let (imports, exports, bodies) = outside(&halves.first);
-        // The panel gets the place behind the table's, the other is in the table already.
-        assert_eq!(imports, ["page.first", "later.3", "later.2"]);
+        // The panel gets the place behind the table's, the other is in the table already: those of a type come by place.
+        assert_eq!(imports, ["page.first", "l.2", "l.3"]);
         assert_eq!(bodies, 3, "open, shared and exported");
         let (wanted, _, bodies) = outside(&halves.second);
         assert_eq!(bodies, 3, "the panel, what it alone calls, and the one in the table");
@@ -681,12 +774,39 @@ mod tests {
     }
 
     #[test]
+    fn data_goes_with_those_who_alone_use_it() {
+        let halves = split(&module(true), &uses(), is_later).expect("splits");
+        assert_eq!(data(&halves.first), [(1024, vec![b'a'; 16]), (1072, vec![b'd'; 16])]);
+        let (b, c) = (vec![b'b'; 16], vec![b'c'; 16]);
+        assert_eq!(data(&halves.second), [(1040, [b, c].concat())]);
+        // If the first part has the address of the panel's object, it has what that has, too.
+        let name = "only::for_panels";
+        let more = Uses::made_of(&[1040..1056, 1056..1072], &[("shared", &[0]), (name, &[0])], &[(0, &[1])]);
+        let halves = split(&module(true), &more, is_later).expect("splits");
+        assert_eq!((data(&halves.first).len(), data(&halves.second).len()), (1, 0));
+    }
+
+    #[test]
+    fn data_stays_where_a_function_that_the_linker_does_not_know_has_a_number_in_it() {
+        // "rest::exported" is not in `uses`, stays, and has this number.
+        let mut wasm = module(true);
+        let number = [0x23, 0x00, 0x1a, 0x0b];
+        let at = wasm.windows(4).rposition(|bytes| bytes == number).expect("the last body");
+        wasm[at..at + 3].copy_from_slice(&[0x41, 0x05, 0x1a]);
+        let near = Uses::made_of(&[0..16], &[("<rest::Panel>::show", &[0])], &[]);
+        let whole = Whole::read(&wasm).expect("a module");
+        assert_eq!(whole.spared(&near, [6].into_iter()).expect("told"), []);
+        assert_eq!(whole.spared(&near, [1].into_iter()).expect("told"), [0..16]);
+    }
+
+    #[test]
     fn halves_of_different_programs_or_cuts_do_not_fit() {
         let mut other = module(true);
         let at = other.windows(6).position(|bytes| bytes == b"shared").expect("a name");
         other[at] = b'S';
-        let one = split(&module(true), is_later).expect("splits");
-        let others = [split(&other, is_later), split(&module(true), |name| name.contains("table"))];
+        let one = split(&module(true), &uses(), is_later).expect("splits");
+        let others =
+            [split(&other, &uses(), is_later), split(&module(true), &uses(), |name| name.contains("table"))];
         let (wanted, _, _) = outside(&one.second);
         for other in others {
             let (_, exports, _) = outside(&other.expect("splits").first);
@@ -699,13 +819,12 @@ mod tests {
 
     #[test]
     fn nothing_to_defer_leaves_a_second_part_that_does_nothing() {
-        let halves = split(&module(true), |_| false).expect("splits");
+        let halves = split(&module(true), &uses(), |_| false).expect("splits");
         assert_eq!((outside(&halves.first).2, outside(&halves.second).2), (6, 0));
     }
 
     #[test]
     fn names_are_told_by_how_they_begin() {
-        assert_eq!(plain("<a[0123456789abcdef]::B<[u8; 3]>>::c[1]"), "<a::B<[u8; 3]>>::c[1]");
         assert!(begins("<<a::B>::c::{closure#0} as core::D>::d", "a::B>::c"));
         assert!(begins("core::drop::<a::B>", "core::*a::B"));
         assert!(begins("core::drop::<a::B>", "*a::"));
@@ -715,7 +834,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_apart_is_refused() {
-        assert!(split(&module(false), is_later).is_err(), "no names");
-        assert!(split(b"not a module", is_later).is_err());
+        assert!(split(&module(false), &uses(), is_later).is_err(), "no names");
+        assert!(split(b"not a module", &uses(), is_later).is_err());
     }
 }

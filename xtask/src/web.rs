@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use tidegate_core::scenario::presets;
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::toolchain::{Target, WasmToolchain};
+use crate::uses::Uses;
 use crate::workspace::Workspace;
-use crate::{files, glue, locals, order, process, say, site, split};
+use crate::{files, glue, locals, order, process, say, site, split, types};
 
 /// Names the generated files: `NAME.js` and `NAME_bg.wasm`.
 pub(crate) const MODULE: &str = "tidegate_web";
@@ -21,8 +23,6 @@ pub(crate) const MODULE: &str = "tidegate_web";
 const FOR_PROGRAMS: &str = "tidegate";
 /// Where it is served, without the endings of its files.
 pub(crate) const FOR_PROGRAMS_PATH: &str = "/module/tidegate";
-/// The built-in scenario that is part of the page's program.
-const IN_PROGRAM: &str = "flash-crowd";
 /// What makes the page's files of the compiler's: another maker makes others.
 const MADE_BY: &[&str] = &[
     include_str!("glue.rs"),
@@ -30,9 +30,13 @@ const MADE_BY: &[&str] = &[
     include_str!("locals.rs"),
     include_str!("order.rs"),
     include_str!("split.rs"),
+    include_str!("types.rs"),
+    include_str!("uses.rs"),
 ];
 /// Which functions of the page are in its second part.
 const LATER: &str = "web/later.txt";
+/// Which call of the first part into the second, as an error of the page numbers it, is of which function; below `target/wasm`.
+const CALLS: &str = "later-calls.txt";
 pub(crate) const PROFILE: &str = "wasm-release";
 
 /// `cargo xtask web`: builds the page, prints what it weighs, and lays it out in `dist` if asked.
@@ -67,11 +71,13 @@ pub(crate) fn build(workspace: &Workspace) -> Result<bool> {
     let toolchain = WasmToolchain::find(workspace, Target::Browser)?;
     say::heading(&format!("Building the page ({})", toolchain.describe()));
     // Two builds: in one, cargo would give each the features that the other asks of what they share.
-    for package in ["tidegate-web", "tidegate-module"] {
+    // The page is to be split, for which the linker has to say what it knows.
+    for (package, to_linker) in [("tidegate-web", "--emit-relocs"), ("tidegate-module", "--gc-sections")] {
         let mut cargo = toolchain.cargo(workspace);
         cargo
-            .args(["build", "--package", package, "--lib", "--profile", PROFILE])
-            .args(toolchain.place(workspace));
+            .args(["rustc", "--package", package, "--lib", "--profile", PROFILE])
+            .args(toolchain.place(workspace))
+            .args(["--", &format!("-Clink-arg={to_linker}")]);
         process::run(&mut cargo)?;
     }
     let compiled = workspace.target.join("wasm").join(Target::Browser.triple()).join(PROFILE);
@@ -115,23 +121,18 @@ fn write_words(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Writes the built-in scenarios that are loaded on request; see the page's `library`.
+/// Writes what is loaded of the built-in scenarios on request; see the page's `library`.
 fn write_presets(workspace: &Workspace) -> Result<()> {
     let mut text = String::new();
-    for file in files::walk(&workspace.root.join("core/presets"), &|_| false)? {
-        let name = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        if name != IN_PROGRAM {
-            text += &preset_line(name, &String::from_utf8(files::read(&file)?)?);
-        }
+    for (at, preset) in presets::ALL.iter().enumerate() {
+        // The first is part of the page's program.
+        let json = if at == 0 { "" } else { preset.json() };
+        text += &tidegate_words::preset_line(preset.name, preset.question, preset.look_for, json);
     }
+    // The page without requests is a card, too.
+    text += &tidegate_words::preset_line("empty", "", "", "");
     files::write_if_changed(&workspace.www().join(site::PRESETS), text.as_bytes())?;
     Ok(())
-}
-
-/// A line of that file: a text of a scenario has no line breaks but those of its layout.
-fn preset_line(name: &str, json: &str) -> String {
-    let json: String = json.lines().map(str::trim).collect();
-    format!("{name} {json}\n")
 }
 
 /// Runs wasm-bindgen on `wasm`, splits the module in two and brings all to `www/pkg`, touching only what changed.
@@ -145,23 +146,27 @@ fn generate(workspace: &Workspace, wasm: &Path) -> Result<()> {
         return mirror(&fresh, &workspace.pkg());
     }
     files::remove_folder(&fresh)?;
+    let uses = Uses::read(&input)?;
     let mut output = Bindgen::new()
         .input_bytes(MODULE, input)
         .web(true)?
+        .demangle(false)
         .typescript(false)
         .remove_producers_section(true)
         .generate_output()
         .context("wasm-bindgen could not process the module")?;
-    let names = glue::number_imports(&mut output);
+    let names = glue::number_names(&mut output);
     output.emit(&fresh).context("wasm-bindgen could not write the module")?;
     let module = fresh.join(format!("{MODULE}_bg.wasm"));
     let later = String::from_utf8(later)?;
     let patterns: Vec<&str> =
         later.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     let is_later = |name: &str| patterns.iter().any(|pattern| split::begins(name, pattern));
-    let ordered = order::by_likeness(&locals::by_use(&files::read(&module)?)?)?;
-    let halves = split::split(&ordered, is_later)?;
+    let whole = locals::by_use(&files::read(&module)?)?;
+    let halves = split::split(&whole, &uses, is_later)?;
+    files::write_if_changed(&workspace.target.join("wasm").join(CALLS), halves.calls.as_bytes())?;
     for (half, suffix) in [(halves.first, "bg"), (halves.second, "later")] {
+        let half = order::by_likeness(&types::by_use(&half)?)?;
         files::write_if_changed(&fresh.join(format!("{MODULE}_{suffix}.wasm")), &half)?;
     }
     let script = fresh.join(format!("{MODULE}.js"));
@@ -192,15 +197,4 @@ fn mirror(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_preset_is_a_line() {
-        let json = "{\n  \"title\": \"Two  words\",\n  \"classes\": [\n    {}\n  ]\n}\n";
-        assert_eq!(preset_line("mm1", json), "mm1 {\"title\": \"Two  words\",\"classes\": [{}]}\n");
-    }
 }

@@ -137,7 +137,7 @@ pub enum Use {
     /// The Chinese words.
     Words,
     /// The built-in scenarios, for this.
-    Presets(Box<super::Do>),
+    Presets(Option<Box<super::Do>>),
     /// To be printed.
     Print,
     /// The answer to the message with this id, to this origin.
@@ -348,7 +348,7 @@ impl App {
                 }
             }
             Use::Words => self.learn(&text),
-            Use::Presets(then) => self.shelve(ctx, &text, *then),
+            Use::Presets(then) => self.shelve(ctx, &text, then.map(|then| *then)),
             Use::Print => {
                 self.toast = None;
                 // What the browser says of its beginning is heard only when it is over: it comes while we are called.

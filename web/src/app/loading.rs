@@ -19,20 +19,34 @@ impl App {
         if !library::is_missing(name) {
             return true;
         }
-        match load_presets() {
-            Ok(promise) => self.wait(ctx, promise, Use::Presets(Box::new(then))),
-            Err(_) => self.shelve(ctx, "", then),
-        }
+        self.load_file(ctx, Some(then));
         false
     }
 
+    /// Loads what the gallery shows, if it is not there.
+    pub(super) fn want_cards(&mut self, ctx: &Context<Self>) {
+        if !library::is_here() {
+            self.load_file(ctx, None);
+        }
+    }
+
+    fn load_file(&mut self, ctx: &Context<Self>, then: Option<Do>) {
+        match load_presets() {
+            Ok(promise) => self.wait(ctx, promise, Use::Presets(then.map(Box::new))),
+            Err(_) => self.shelve(ctx, "", then),
+        }
+    }
+
     /// Takes the file that was loaded and goes on, or says that there is none.
-    pub(super) fn shelve(&mut self, ctx: &Context<Self>, file: &str, then: Do) {
+    pub(super) fn shelve(&mut self, ctx: &Context<Self>, file: &str, then: Option<Do>) {
         if library::learn(file) {
-            return self.obey(ctx, then);
+            if let Some(then) = then {
+                self.obey(ctx, then);
+            }
+            return;
         }
         self.say(self.words().no_presets.to_owned(), 8000.0);
-        if let Do::Hand(handover::Do::Asked(message, origin)) = &then {
+        if let Some(Do::Hand(handover::Do::Asked(message, origin))) = &then {
             handover::refuse(message, origin, "preset: the built-in scenarios could not be loaded");
         }
     }

@@ -5,9 +5,8 @@ use super::markup::html;
 use super::palette::searches;
 use super::{Link, choose};
 use crate::app::{App, Dialog, Do, Mode, Msg};
-use crate::gallery;
 use crate::words::fill;
-use tidegate_core::scenario::presets;
+use crate::{gallery, library};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 use yew::prelude::*;
@@ -16,15 +15,21 @@ use yew::prelude::*;
 fn texts(app: &App, name: &str) -> [&'static str; 3] {
     let t = app.prefs.language.text();
     let empty = [t.empty_title, t.empty_question, t.empty_look];
-    presets::get(name).map_or(empty, |preset| gallery::texts(preset, app.prefs.language))
+    gallery::texts(name, app.prefs.language).unwrap_or(empty)
 }
 
 /// The dialog.
 pub(super) fn dialog(app: &App, link: &Link) -> Html {
-    let (w, t) = (app.words(), app.prefs.language.text());
+    let w = app.words();
     if app.dialog != Some(Dialog::Presets) {
         return frame(app, link, Dialog::Presets, "gallery", w.presets, w.presets_about, Html::default());
     }
+    open(app, link)
+}
+
+#[inline(never)]
+fn open(app: &App, link: &Link) -> Html {
+    let (w, t) = (app.words(), app.prefs.language.text());
     let wanted = |card: &&&[&str]| {
         let text: String =
             card.iter().flat_map(|name| texts(app, name)).flat_map(|text| [text, " "]).collect();
@@ -61,7 +66,7 @@ fn card(app: &App, link: &Link, names: &[&'static str]) -> Html {
     let [title, question, look_for] = texts(app, name);
     let drawing = Html::from_html_unchecked(AttrValue::from(format!(
         "<svg viewBox=\"0 0 240 84\" preserveAspectRatio=\"xMidYMid slice\" aria-hidden=\"true\">{}</svg>",
-        gallery::drawing(name)
+        library::card(name).drawing
     )));
     let now = app.preset.is_some_and(|now| names.contains(&now)).then_some("now");
     html! {
@@ -160,9 +165,7 @@ pub(super) fn look(app: &App, link: &Link) -> Html {
     let Some(name) = app.preset.filter(|_| app.mode == Mode::Explore && app.tour.step.is_none()) else {
         return Html::default();
     };
-    let next = gallery::next(name).map(|next| {
-        let title = gallery::texts(next, app.prefs.language)[0];
-        leads(app, link, next.name, "", fill(t.look_next, &[title]).into())
-    });
+    let next = gallery::next(name)
+        .map(|next| leads(app, link, next, "", fill(t.look_next, &[texts(app, next)[0]]).into()));
     html! { <p class="look" id="look"><span>{ texts(app, name)[2] }</span>{" "}{ next.unwrap_or_default() }</p> }
 }

@@ -197,6 +197,8 @@ fn served_scenario(app: &App) -> Parsed {
     }
 }
 
+// By itself, as what is shown on request is, so that it can be loaded on request.
+#[inline(never)]
 fn served(app: &App, link: &Link) -> Html {
     let (w, h) = (app.words(), app.prefs.language.handover());
     let chars = if app.preset.is_some() { 0 } else { crate::link::fragment(&served_scenario(app)).len() };

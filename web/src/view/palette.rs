@@ -45,10 +45,10 @@ fn items(app: &App) -> Vec<Item> {
         let note = editor::title(app, section).0;
         all.push(Item { name, note, does: app::Do::Find(Do::Field(section, id)) });
     });
-    all.extend(presets::ALL.iter().map(|preset| Item {
-        name: gallery::texts(preset, app.prefs.language)[0].to_owned(),
+    all.extend(presets::TITLES.iter().map(|&(name, title)| Item {
+        name: gallery::title(title, app.prefs.language).to_owned(),
         note: t.kind_preset.to_owned(),
-        does: app::Do::Preset(preset.name),
+        does: app::Do::Preset(name),
     }));
     all
 }
@@ -142,6 +142,12 @@ pub(super) fn dialog(app: &App, link: &Link) -> Html {
     if app.dialog != Some(Dialog::Palette) {
         return frame(app, link, Dialog::Palette, "find", t.palette, t.palette_about, Html::default());
     }
+    open(app, link)
+}
+
+#[inline(never)]
+fn open(app: &App, link: &Link) -> Html {
+    let t = app.prefs.language.text();
     let items = results(app);
     let at = app.find.at.min(items.len().saturating_sub(1));
     let does: Rc<Vec<app::Do>> = Rc::new(items.iter().map(|item| item.does.clone()).collect());

@@ -29,11 +29,16 @@ const FLAGS: [(u32, Word); 5] = [
 
 /// The panel of a stage; nothing where no controller moves the split.
 pub(super) fn panel(app: &App, k: usize) -> Html {
+    let stage = app.feed().and_then(|feed| Some((feed, feed.model.stages.get(k)?)));
+    stage
+        .filter(|(_, view)| view.is_controlled())
+        .map(|(feed, view)| shown(app, feed, view, k))
+        .unwrap_or_default()
+}
+
+#[inline(never)]
+fn shown(app: &App, feed: &Feed, view: &StageView, k: usize) -> Html {
     let w = app.words();
-    let Some(feed) = app.feed() else { return Html::default() };
-    let Some(view) = feed.model.stages.get(k).filter(|view| view.is_controlled()) else {
-        return Html::default();
-    };
     let spec = &feed.scenario.stages[k].split_by;
     let names: Vec<&str> = feed.scenario.classes.iter().map(|c| c.name.as_str()).collect();
     html! {

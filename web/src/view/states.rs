@@ -88,6 +88,7 @@ pub(super) fn over(app: &App, link: &Link) -> Html {
     card.map(Card::html).unwrap_or_default()
 }
 
+#[inline(never)]
 fn of_notice(app: &App, link: &Link, notice: &Notice) -> Card {
     let w = app.words();
     let dismiss = |words| button(words, false, on(link, Do::Dismiss));
@@ -130,6 +131,7 @@ fn of_notice(app: &App, link: &Link, notice: &Notice) -> Card {
     }
 }
 
+#[inline(never)]
 fn log(app: &App, link: &Link, read: &LogRead) -> Card {
     let w = app.words();
     let told = &read.told;
@@ -164,6 +166,7 @@ fn log(app: &App, link: &Link, read: &LogRead) -> Card {
     ])
 }
 
+#[inline(never)]
 fn live(app: &App, link: &Link) -> Option<Card> {
     let w = app.words();
     let live = &app.live;

@@ -132,7 +132,17 @@ pub(super) fn opener(app: &App, link: &Link) -> Html {
 /// The dialog. A run that stands still is always shown as it is.
 pub(super) fn dialog(app: &App, link: &Link) -> Html {
     let t = app.prefs.language.text();
-    let still = app.dialog == Some(Dialog::Table) && !app.playing && app.mode != app::Mode::Live;
+    if app.dialog != Some(Dialog::Table) {
+        let title = fill(t.table, &[""]);
+        return frame(app, link, Dialog::Table, "gallery", &title, t.table_about, Html::default());
+    }
+    open(app, link)
+}
+
+#[inline(never)]
+fn open(app: &App, link: &Link) -> Html {
+    let t = app.prefs.language.text();
+    let still = !app.playing && app.mode != app::Mode::Live;
     let fresh = still.then(|| (app.now_s(), tables(app)));
     let (at_s, all) = fresh.as_ref().unwrap_or(&app.find.table);
     let body = html! {

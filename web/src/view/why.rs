@@ -6,6 +6,7 @@ use super::record::button;
 use super::{Link, glyph, on};
 use crate::app::{App, Do};
 use crate::draw::model::{StageClassView, StageView};
+use crate::feed::Feed;
 use crate::figures;
 use crate::knobs;
 use crate::trace::Spot;
@@ -67,9 +68,14 @@ pub(super) fn panel(app: &App, link: &Link, k: usize) -> Html {
             { knobs::queue_name(&spec.queue, w) }{" · "}<u>{w.why}</u>
         </button>
     };
-    if open.is_none() {
-        return button;
-    }
+    if open.is_none() { button } else { answer(app, link, feed, (k, class), button) }
+}
+
+/// The button and what it opened, for a class at a stage.
+#[inline(never)]
+fn answer(app: &App, link: &Link, feed: &Feed, (k, class): (usize, usize), button: Html) -> Html {
+    let w = app.words();
+    let (spec, view) = (&feed.scenario.stages[k], &feed.model.stages[k]);
     let (formulas, source) = paper(&spec.queue);
     let about = knobs::queue_about(&spec.queue, w);
     html! {

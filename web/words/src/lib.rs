@@ -135,6 +135,7 @@ pub mod compare;
 pub mod handover;
 mod labels;
 mod page;
+mod preset_file;
 mod presets;
 pub mod record;
 pub mod replay;
@@ -143,6 +144,7 @@ pub mod tour;
 
 pub use labels::Word;
 pub use page::Page;
+pub use preset_file::preset_line;
 
 thread_local! {
     // Each is made once, when it is first wanted, and kept as long as the program.
