@@ -87,6 +87,8 @@ fn tab_gets_to_every_control() {
     for address in ["#preset=flash-crowd&at=117", "#preset=flash-crowd&at=117&cmp=1", "#preset=mm1&mode=live"]
     {
         open(&browser, &site, &format!("{address}&play=0&lang=en"));
+        // Tab does not go back for what comes after it has passed.
+        browser.wait_for("document.querySelector('.hit')", SOON).expect("the picture");
         let seen = walk(&browser);
         // A group of radio buttons or tabs is one stop, and the arrows move within it.
         let missed = "const { seen } = window;\

@@ -32,9 +32,16 @@ fn watching_changing_and_sharing_need_the_first_part_only() {
     let hash = "return document.querySelector('#hash').dataset.hash;";
     let computed = |other: &serde_json::Value| {
         let done = format!(
-            "document.querySelector('#hash')?.dataset.hash && document.querySelector('#hash').dataset.hash !== {other}"
+            "document.querySelector('.lacking, #state') || document.querySelector('#hash')?.dataset.hash\
+                && document.querySelector('#hash').dataset.hash !== {other}"
         );
         browser.wait_for(&done, SOON).expect("the run is computed");
+        let said = run("return document.querySelector('.lacking, #state')?.textContent ?? '';");
+        assert_eq!(
+            said,
+            json!(""),
+            "a function named in web/later.txt is needed; see target/wasm/later-calls.txt"
+        );
         run(hash)
     };
     for (fragment, width) in [("#lang=en&theme=dark&speed=100", 390), ("#lang=en", 1440)] {
