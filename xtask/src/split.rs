@@ -1,7 +1,8 @@
-//! Splits the page's module in two: what a visitor needs who opens the page, watches a run and shares it, and the rest, which
-//! is loaded when somebody wants it.
+//! Splits the page's module in two: what a visitor needs who opens the page, watches a run, changes it and shares it, and the
+//! rest, which is loaded when somebody goes towards it.
 //!
-//! The second module is made of whole functions of the first and shares its memory, tables and globals. A call from the
+//! The second module is made of whole functions of the first, with the data that only those use, and shares its memory, tables
+//! and globals. A call from the
 //! first into the second goes through the table of functions: the place holds a function of the page's JavaScript until the
 //! second module is there, which puts its own in all these places as it is instantiated. Whoever is called too early loads it
 //! on the spot and goes on; see [`crate::glue`]. Nothing in the Rust code knows of it.
